@@ -1,0 +1,543 @@
+"""The meaning of the language: evaluates expressions and runs steps, statement by statement.
+
+Every other reading of a specification — columns, solver, reference runs — must agree with this one. It is written to
+be read and compared with the language's description, not to be fast.
+
+Invariants:
+- A step runs on a private copy of the state, each statement seeing the earlier ones; the copy becomes the successor
+  only if the path reaches its end.
+- A path is one resolution of every `choose` and `fault` on it. Paths are enumerated by running the step again for each
+  *script*, the list of answers given so far, so no statement ever has to know that there are several.
+- Order is part of the contract: processes, instances and steps as in the file; choices in the order of their type or
+  set; a fault that does not happen before one that does; crashes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol, assert_never
+
+from model.constants import compare
+from model.diagnostics import Code
+from model.expressions import (
+    And,
+    Arithmetic,
+    AtLabel,
+    Comparison,
+    Conditional,
+    Constant,
+    Expression,
+    Extremum,
+    FaultDraw,
+    Fresh,
+    Implies,
+    LocalValue,
+    Membership,
+    Next,
+    Not,
+    Or,
+    ParameterValue,
+    Quantifier,
+    SelfValue,
+    Stopped,
+    TableColumn,
+    VariableValue,
+)
+from model.source import Span
+from model.specification import Process, Row, Step, Table
+from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
+from model.system import STOPPED, State, TransitionSystem
+from model.types import CounterType, RangeType, Value, ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What happened in a transition: a step of an instance, or a crash before the step `label`.
+
+    `fault` is the crash fault's name for a crash, else None.
+    """
+
+    process: str
+    instance: int
+    label: str
+    fault: str | None = None
+
+    @property
+    def kill_point(self) -> str | None:
+        """The stable id of the kill point that a crash hit; None for a step."""
+        return f"{self.process}.{self.label}" if self.fault is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One transition: the action, how its choices and faults came out, and the state after it."""
+
+    action: Action
+    choices: tuple[Value, ...]
+    faults: tuple[str, ...]
+    """The faults that happened, in order; a crash counts."""
+    successor: State
+    fair: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A path that ends in a run-time error (language, point 14) instead of a successor."""
+
+    action: Action
+    choices: tuple[Value, ...]
+    faults: tuple[str, ...]
+    error: EvaluationError
+
+
+class EvaluationError(Exception):
+    """A run-time error of a specification: a value outside its type, an index outside its array, a table gap."""
+
+    def __init__(self, code: Code, message: str, span: Span) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.span = span
+
+
+class Observer(Protocol):
+    """Is told what a run makes use of; coverage is judged from it."""
+
+    def branch(self, span: Span, taken: bool) -> None:  # noqa: FBT001 - the two arms of an `if`
+        """Record that the `if` whose condition stands at `span` went one way."""
+
+    def row(self, span: Span) -> None:
+        """Record that a row was the one that matched."""
+
+    def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
+        """Take note of the rows behind the one that matched in a first-match table.
+
+        `fits` tells, for the values of that moment and without being observed, whether a row's condition is true; where
+        the condition has no value it is not.
+        """
+
+    def premise(self, span: Span) -> None:
+        """Record that the premise of the `implies` at `span` was true."""
+
+    def path_ended(self, completed: bool) -> None:  # noqa: FBT001 - the two ways to end
+        """Record that a path through a step is over; the branches told since the last call are its own.
+
+        Only a completed one is a transition. The others do not exist, or err.
+        """
+
+
+class _Unobserved:
+    def branch(self, span: Span, taken: bool) -> None:  # noqa: FBT001
+        """Ignore."""
+
+    def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
+        """Ignore."""
+
+    def path_ended(self, completed: bool) -> None:  # noqa: FBT001
+        """Ignore."""
+
+    def row(self, span: Span) -> None:
+        """Ignore."""
+
+    def premise(self, span: Span) -> None:
+        """Ignore."""
+
+
+class _NoPath(Exception):
+    """A `when` was false, or there was nothing to choose: this path does not exist."""
+
+
+class _StepEnded(Exception):
+    """`goto` or `stop`."""
+
+
+class Evaluator:
+    """Evaluates expressions and enumerates transitions of one transition system."""
+
+    def __init__(self, system: TransitionSystem, observer: Observer | None = None) -> None:
+        self.system = system
+        self.observer: Observer = observer or _Unobserved()
+
+    def holds(self, expression: Expression, state: State, successor: State | None = None) -> bool:
+        """Evaluate the expression of a property in a state, or on the transition from it to `successor`.
+
+        Raises:
+            EvaluationError: the expression has no value there.
+        """
+        return bool(_Frame(self.system, self.observer, state, successor=successor).value(expression))
+
+    def transitions(self, state: State) -> Iterator[Transition | Failure]:
+        """Yield every transition from a state, and every path that ends in an error, in the order of the contract."""
+        for process, instance in self.system.instances():
+            for step in self._enabled_steps(process, instance, state):
+                yield from self._run_all(process, instance, step, state)
+        yield from self._crashes(state)
+
+    def _enabled_steps(self, process: Process, instance: int, state: State) -> Iterator[Step]:
+        if process.environment:
+            yield from process.steps
+            return
+        label = state[self.system.label_slots[process.name, instance]]
+        yield from (step for step in process.steps if step.name == label)
+
+    def _run_all(self, process: Process, instance: int, step: Step, state: State) -> Iterator[Transition | Failure]:
+        action = Action(process.name, instance, step.name)
+        script: list[int] = []
+        while True:
+            run = _StepRun(self.system, self.observer, state, process, instance, step, script)
+            result = run.result(action)
+            self.observer.path_ended(isinstance(result, Transition))
+            if result is not None:
+                yield result
+            script = run.next_script()
+            if not script:
+                return
+
+    def _crashes(self, state: State) -> Iterator[Transition]:
+        system = self.system
+        for process, instance in system.instances():
+            if process.environment:
+                continue
+            label = state[system.label_slots[process.name, instance]]
+            if label == STOPPED:
+                continue
+            after = self._crashed(process, instance, state)
+            if after == state:
+                continue
+            for fault, budget in system.crash_faults(process):
+                if budget.at is not None and f"{process.name}.{label}" not in budget.at:
+                    continue
+                successor = list(after)
+                if fault in system.budget_slots:
+                    slot = system.budget_slots[fault]
+                    spent = int(state[slot])
+                    if budget.limit is not None and spent >= budget.limit:
+                        continue
+                    successor[slot] = spent + 1
+                yield Transition(Action(process.name, instance, str(label), fault), (), (fault,), tuple(successor), fair=False)
+
+    def _crashed(self, process: Process, instance: int, state: State) -> State:
+        """Return the state in which the instance has lost its memory and is at its first step again."""
+        after = list(state)
+        after[self.system.label_slots[process.name, instance]] = process.first
+        for slot in self.system.memory_slots(process, instance):
+            after[slot] = self.system.slots[slot].initial
+        return tuple(after)
+
+
+class _Frame:
+    """Evaluates expressions: the values of the moment, the locals, and whose step it is."""
+
+    def __init__(self, system: TransitionSystem, observer: Observer, values: State | list[Value], *, successor: State | None = None, instance: int = 0) -> None:
+        self.system = system
+        self.observer = observer
+        self.values: State | list[Value] = values
+        self.successor = successor
+        self.instance = instance
+        self.locals: dict[str, Value] = {}
+
+    def value(self, expression: Expression) -> Value:
+        """Evaluate; `and`, `or`, `if`, quantifiers and `implies` evaluate only what decides."""
+        match expression:
+            case Constant(value=value):
+                return value
+            case ParameterValue(name=name):
+                return self.system.parameters[name]
+            case LocalValue(name=name):
+                return self.locals[name]
+            case SelfValue():
+                return self.instance
+            case VariableValue():
+                return self.values[self.slot(expression)]
+            case AtLabel(process=process, label=label):
+                return self.values[self._label_slot(process, expression.instance, expression.span)] == label
+            case Stopped(process=process):
+                return self.values[self._label_slot(process, expression.instance, expression.span)] == STOPPED
+            case Fresh() | FaultDraw():
+                raise AssertionError("only a step draws faults and has fresh bits")
+            case Comparison():
+                return self._comparison(expression)
+            case Arithmetic(operator=operator):
+                left, right = self.integer(expression.left), self.integer(expression.right)
+                return left + right if operator == "+" else left - right if operator == "-" else left * right
+            case Extremum(operator=operator, items=items):
+                numbers = [self.integer(item) for item in items]
+                return min(numbers) if operator == "min" else max(numbers)
+            case Not(item=item):
+                return not self.value(item)
+            case And(items=items):
+                return all(self.value(item) for item in items)
+            case Or(items=items):
+                return any(self.value(item) for item in items)
+            case Implies():
+                return self._implies(expression)
+            case Conditional():
+                return self.value(expression.then if self.value(expression.condition) else expression.otherwise)
+            case Membership(elements=elements):
+                item_value = self.value(expression.item)
+                return item_value in [self.value(element) for element in elements]
+            case Quantifier():
+                return self._quantifier(expression)
+            case TableColumn(table=table, process=process_name, column=column):
+                return self.value(self._matching_row(self.system.specification.tables[table, process_name], expression.span).gives[column])
+            case Next(item=item):
+                return self._next(item)
+            case _:
+                assert_never(expression)
+
+    def integer(self, expression: Expression) -> int:
+        """Evaluate an expression that is an integer."""
+        return int(self.value(expression))
+
+    def slot(self, variable: VariableValue) -> int:
+        """Return where a variable is.
+
+        Raises:
+            EvaluationError: an index lies outside its array.
+        """
+        instance = 0 if variable.instance is None else self.integer(variable.instance)
+        layout = self.system.layouts.get((variable.key, instance))
+        if layout is None:
+            process = variable.key.split(".", 1)[0]
+            raise EvaluationError(Code.INDEX_OUTSIDE_ARRAY, f"there is no instance {instance} of `{process}`", variable.span)
+        offset = 0
+        for index, domain in zip(variable.indices, layout.indices, strict=True):
+            value = self.value(index)
+            if not domain.contains(value):
+                raise EvaluationError(Code.INDEX_OUTSIDE_ARRAY, f"the index {value} lies outside {domain}", index.span)
+            offset = offset * domain.size + domain.index(value)
+        return layout.first + offset
+
+    def _label_slot(self, process: str, instance: Expression, span: Span) -> int:
+        number = self.integer(instance)
+        if (process, number) not in self.system.label_slots:
+            raise EvaluationError(Code.INDEX_OUTSIDE_ARRAY, f"there is no instance {number} of `{process}`", span)
+        return self.system.label_slots[process, number]
+
+    def _comparison(self, expression: Comparison) -> bool:
+        return compare(expression.operator, self.value(expression.left), self.value(expression.right))
+
+    def _implies(self, expression: Implies) -> bool:
+        if not self.value(expression.premise):
+            return True
+        self.observer.premise(expression.span)
+        return bool(self.value(expression.conclusion))
+
+    def _quantifier(self, expression: Quantifier) -> Value:
+        found = 0
+        outer = dict(self.locals)
+        try:
+            for value in self.system.domain(expression.domain).values():
+                self.locals[expression.variable] = value
+                if expression.condition is not None and not self.value(expression.condition):
+                    continue
+                true = bool(self.value(expression.body))
+                found += true
+                if expression.operator == "any" and true:
+                    return True
+                if expression.operator == "all" and not true:
+                    return False
+        finally:
+            self.locals = outer
+        return found if expression.operator == "count" else expression.operator == "all"
+
+    def _matching_row(self, table: Table, span: Span) -> Row:
+        """Find the row that matches; of an exclusive table every row is looked at."""
+        outer, self.locals = self.locals, {}
+        try:
+            matching: Row | None = None
+            for number, row in enumerate(table.rows, start=1):
+                if not self.value(row.when):
+                    continue
+                if matching is not None:
+                    message = f"in the table `{table.name}` both `{matching.name}` and `{row.name}` match"
+                    raise EvaluationError(Code.TWO_ROWS_MATCH, message, span)
+                matching = row
+                if table.first_match:
+                    self.observer.passed_over(table.rows[number:], self._fits_unobserved)
+                    break
+            if matching is None:
+                raise EvaluationError(Code.NO_ROW_MATCHES, f"no row of the table `{table.name}` matches", span)
+            self.observer.row(matching.span)
+            return matching
+        finally:
+            self.locals = outer
+
+    def _fits_unobserved(self, row: Row) -> bool:
+        outer, self.observer = self.observer, _Unobserved()
+        try:
+            return bool(self.value(row.when))
+        except EvaluationError:
+            return False  # the rows before may be what keeps this condition from being asked
+        finally:
+            self.observer = outer
+
+    def _next(self, item: Expression) -> Value:
+        assert self.successor is not None, "`next` outside a step property; the elaborator should have refused it"
+        before, self.values = self.values, self.successor
+        try:
+            return self.value(item)
+        finally:
+            self.values = before
+
+
+class _StepRun(_Frame):
+    """One run of a step: a private copy of the state, and a script that answers its choices."""
+
+    def __init__(self, system: TransitionSystem, observer: Observer, state: State, process: Process, instance: int, step: Step, script: list[int]) -> None:
+        super().__init__(system, observer, list(state), instance=instance)
+        self.process = process
+        self.step = step
+        self.script = script
+        self.answered: list[tuple[int, int]] = []
+        """For each choice met: the answer given and the number of possible answers."""
+        self.choices: list[Value] = []
+        self.faults: list[str] = []
+        self.written: set[str] = set()
+        self.next_label: str = step.next_label
+
+    def result(self, action: Action) -> Transition | Failure | None:
+        """Run the step to its end; None where this path does not exist."""
+        try:
+            self._block(self.step.body)
+        except _NoPath:
+            return None
+        except _StepEnded:
+            pass
+        except EvaluationError as error:
+            return Failure(action, tuple(self.choices), tuple(self.faults), error)
+        self._finish()
+        fair = self.step.fair and not self.faults
+        return Transition(action, tuple(self.choices), tuple(self.faults), tuple(self.values), fair)
+
+    def next_script(self) -> list[int]:
+        """Return the script of the next path in order; empty when this was the last."""
+        answers = list(self.answered)
+        while answers:
+            answer, possible = answers.pop()
+            if answer + 1 < possible:
+                return [*(given for given, _ in answers), answer + 1]
+        return []
+
+    def _decide(self, possible: int) -> int:
+        position = len(self.answered)
+        answer = self.script[position] if position < len(self.script) else 0
+        self.answered.append((answer, possible))
+        return answer
+
+    def value(self, expression: Expression) -> Value:
+        match expression:
+            case FaultDraw(fault=fault):
+                return self._draw(fault)
+            case Fresh(store=store):
+                slot = self.system.fresh_slots.get((self.process.name, self.instance, store))
+                return slot is not None and self._copy[slot]
+            case _:
+                return super().value(expression)
+
+    @property
+    def _copy(self) -> list[Value]:
+        assert isinstance(self.values, list)
+        return self.values
+
+    def _draw(self, fault: str) -> bool:
+        """Let a fault happen or not; without allowance or budget it cannot, and nothing is decided."""
+        budget = self.system.budgets[fault]
+        slot = self.system.budget_slots.get(fault)
+        if not budget.allowed or (slot is not None and budget.limit is not None and int(self._copy[slot]) >= budget.limit):
+            return False
+        if self._decide(2) == 0:
+            return False
+        self.faults.append(fault)
+        if slot is not None:
+            self._copy[slot] = int(self._copy[slot]) + 1
+        return True
+
+    def _block(self, body: tuple[Statement, ...]) -> None:
+        for statement in body:
+            self._execute(statement)
+
+    def _execute(self, statement: Statement) -> None:
+        match statement:
+            case Assign(target=target, value=expression):
+                slot = self._place(target)
+                self._store(target, slot, self.value(expression), statement.span)
+            case Count(target=target, amount=amount):
+                self._count(target, self.integer(amount), statement.span)
+            case Choose():
+                self._choose(statement)
+            case If(condition=condition):
+                taken = bool(self.value(condition))
+                self.observer.branch(statement.span, taken)
+                self._block(statement.then if taken else statement.otherwise)
+            case For(variable=variable, domain=domain, body=body):
+                for value in self.system.domain(domain).values():
+                    self.locals[variable] = value
+                    self._block(body)
+            case When(condition=condition):
+                if not self.value(condition):
+                    raise _NoPath
+            case Goto(label=label):
+                self.next_label = label
+                raise _StepEnded
+            case Stop():
+                self.next_label = STOPPED
+                raise _StepEnded
+            case Read(store=store):
+                self._copy[self.system.fresh_slots[self.process.name, self.instance, store]] = True
+            case _:
+                assert_never(statement)
+
+    def _place(self, target: Target) -> int | None:
+        """Return the slot of a target, None for a local; indices are evaluated before the value."""
+        return None if isinstance(target, LocalValue) else self.slot(target)
+
+    def _store(self, target: Target, slot: int | None, value: Value, span: Span) -> None:
+        if slot is None:
+            assert isinstance(target, LocalValue)
+            if not self._unbounded(target.type) and not self.system.domain(target.type).contains(value):
+                raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, f"`{target.name}` would become {value}, outside {self.system.domain(target.type)}", span)
+            self.locals[target.name] = value
+            return
+        found = self.system.slots[slot]
+        if not found.domain.contains(value):
+            raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, f"`{found.name}` would become {value}, outside {found.domain}", span)
+        self._copy[slot] = value
+        assert isinstance(target, VariableValue)
+        self.written.add(target.key.split(".", 1)[0])
+
+    def _unbounded(self, value_type: ValueType) -> bool:
+        return isinstance(value_type, RangeType) and value_type.low is None
+
+    def _count(self, target: VariableValue, amount: int, span: Span) -> None:
+        slot = self.slot(target)
+        assert isinstance(target.type, CounterType)
+        if amount < 0:
+            raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, f"a counter cannot count by {amount}", span)
+        limit = self.system.slots[slot].domain.size - 1
+        self._copy[slot] = min(limit, int(self._copy[slot]) + amount)
+
+    def _choose(self, statement: Choose) -> None:
+        slot = self._place(statement.target)
+        if statement.domain is not None:
+            options = list(self.system.domain(statement.domain).values())
+        else:
+            options = list(dict.fromkeys(self.value(element) for element in statement.elements))
+        if not options:
+            raise _NoPath
+        value = options[self._decide(len(options))]
+        self.choices.append(value)
+        self._store(statement.target, slot, value, statement.span)
+
+    def _finish(self) -> None:
+        """Clear the fresh bits that this step's writes made stale, and move to the next label."""
+        for store in self.written:
+            for slot in self.system.others_fresh(self.process.name, self.instance, store):
+                self._copy[slot] = False
+        if self.process.environment:
+            return
+        if self.next_label in (self.process.first, STOPPED):
+            for slot in self.system.memory_slots(self.process, self.instance):
+                self._copy[slot] = self.system.slots[slot].initial
+        self._copy[self.system.label_slots[self.process.name, self.instance]] = self.next_label

@@ -1,0 +1,302 @@
+"""Typed expressions: a closed union of frozen nodes.
+
+Names are resolved and kinds are checked when a node is built (`model.elaborate`), so whoever reads the tree — the
+evaluator, the columns, later the solver — meets no unknown name. Expressions are still symbolic in the parameters,
+in `self` and in the bound variables of quantifiers and loops; definitions are already substituted.
+
+A reader of the tree is one total function that ends in `assert_never`: a node that it forgets is a type error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from model.source import Span
+from model.types import BOOL, INT, Value, ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number, a truth value, or a literal of an enumeration."""
+
+    value: Value
+    type: ValueType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterValue:
+    """A parameter of the specification; fixed before a run."""
+
+    name: str
+    type: ValueType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class LocalValue:
+    """A local of the step, or the bound variable of a loop or a quantifier."""
+
+    name: str
+    type: ValueType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SelfValue:
+    """The instance that takes the step."""
+
+    type: ValueType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class VariableValue:
+    """A state variable, indexed where it is an array.
+
+    `key` names the declaration (`ledger.run`, `ghost.submissions`, `coordinator.reply`); `instance` says whose
+    volatile variable it is and is None for stores and ghosts.
+    """
+
+    key: str
+    indices: tuple[Expression, ...]
+    instance: Expression | None
+    type: ValueType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AtLabel:
+    """`p[i].at(label)`: the next step of the instance is `label`."""
+
+    process: str
+    instance: Expression
+    label: str
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """`stopped(p[i])`: the instance has executed `stop()`."""
+
+    process: str
+    instance: Expression
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """`fresh(store)`: nobody else has written the store since this instance read it."""
+
+    store: str
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class FaultDraw:
+    """`fault(name)`: a fault that may happen here. Not pure: every evaluation is a fresh draw."""
+
+    fault: str
+    span: Span
+    type: ValueType = BOOL
+
+
+ComparisonOperator = Literal["==", "!=", "<", "<=", ">", ">="]
+ArithmeticOperator = Literal["+", "-", "*"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two values of one kind compared; order only on integers."""
+
+    operator: ComparisonOperator
+    left: Expression
+    right: Expression
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """Sum, difference or product of two integers."""
+
+    operator: ArithmeticOperator
+    left: Expression
+    right: Expression
+    span: Span
+    type: ValueType = INT
+
+
+@dataclass(frozen=True, slots=True)
+class Extremum:
+    """`min(…)` or `max(…)` of two or more integers."""
+
+    operator: Literal["min", "max"]
+    items: tuple[Expression, ...]
+    span: Span
+    type: ValueType = INT
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Negation."""
+
+    item: Expression
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Conjunction from left to right; what follows a false item is not evaluated."""
+
+    items: tuple[Expression, ...]
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Disjunction from left to right; what follows a true item is not evaluated."""
+
+    items: tuple[Expression, ...]
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Implies:
+    """`implies(premise, conclusion)`; the conclusion is evaluated only where the premise is true.
+
+    `text` is the premise as a person would write it: coverage speaks of it ("this premise is never true").
+    """
+
+    premise: Expression
+    conclusion: Expression
+    text: str
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`a if c else b`; only the chosen side is evaluated."""
+
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+    type: ValueType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """`x in {a, b}`: x equals one of the elements."""
+
+    item: Expression
+    elements: tuple[Expression, ...]
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Quantifier:
+    """`all/any/count(body for variable in domain if condition)`.
+
+    `all` and `any` stop at the first element that decides; the body is evaluated only where the condition is true.
+    """
+
+    operator: Literal["all", "any", "count"]
+    variable: str
+    domain: ValueType
+    condition: Expression | None
+    body: Expression
+    type: ValueType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """`table.column`: the value that the table's matching row gives, for the values at this moment.
+
+    `process` is the process in whose step it is consulted (a row may then read its volatile variables), else None.
+    """
+
+    table: str
+    column: str
+    process: str | None
+    type: ValueType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """`next(e)` in a `step` property: the value of `e` after the transition."""
+
+    item: Expression
+    type: ValueType
+    span: Span
+
+
+Expression = (
+    Constant
+    | ParameterValue
+    | LocalValue
+    | SelfValue
+    | VariableValue
+    | AtLabel
+    | Stopped
+    | Fresh
+    | FaultDraw
+    | Comparison
+    | Arithmetic
+    | Extremum
+    | Not
+    | And
+    | Or
+    | Implies
+    | Conditional
+    | Membership
+    | Quantifier
+    | TableColumn
+    | Next
+)
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """Return the direct sub-expressions, in the order of evaluation."""
+    match expression:
+        case Comparison() | Arithmetic():
+            return (expression.left, expression.right)
+        case And() | Or() | Extremum():
+            return expression.items
+        case Not() | Next():
+            return (expression.item,)
+        case Implies():
+            return (expression.premise, expression.conclusion)
+        case Conditional():
+            return (expression.condition, expression.then, expression.otherwise)
+        case Membership():
+            return (expression.item, *expression.elements)
+        case Quantifier():
+            return (expression.body,) if expression.condition is None else (expression.condition, expression.body)
+        case VariableValue():
+            return expression.indices if expression.instance is None else (*expression.indices, expression.instance)
+        case AtLabel() | Stopped():
+            return (expression.instance,)
+        case _:
+            return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """Yield the expression and everything below it, outermost first."""
+    stack = [expression]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))

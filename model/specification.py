@@ -1,0 +1,224 @@
+"""What one YAML file declares, with names resolved and kinds checked; still symbolic in the parameters.
+
+A `Specification` is one protocol: the file's own, or the file patched by a variant or a mutant. `SpecificationFile`
+holds the file's scenarios and mutants beside it. Unpatched parts are the same objects in all specifications of a
+file, so work on a step can be shared between them by identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal
+
+from model.expressions import Expression
+from model.source import Source, Span
+from model.statements import Statement
+from model.types import EnumType, RangeType, Value, ValueType
+
+UNLIMITED = "unlimited"
+"""The word for a fault that may happen any number of times."""
+
+
+class Role(Enum):
+    """Where a variable lives, which decides who sees it and what a crash does to it."""
+
+    STORE = "store"
+    GHOST = "ghost"
+    VOLATILE = "volatile"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A value fixed before a run; `type` bounds what a scenario or a sweep may choose."""
+
+    name: str
+    type: ValueType
+    default: Value
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A state variable. `owner` is its store, its process, or `ghost`; `key` is `owner.name`."""
+
+    name: str
+    owner: str
+    role: Role
+    type: ValueType
+    per: tuple[ValueType, ...]
+    initial: Expression | None
+    span: Span
+
+    @property
+    def key(self) -> str:
+        """The name that no other variable of the specification has."""
+        return f"{self.owner}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Variables that survive a crash; `versioned` ones offer `read` and `fresh`."""
+
+    name: str
+    versioned: bool
+    variables: tuple[Variable, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault by name. `crashes` names the processes that it kills; empty for a fault drawn in steps.
+
+    `at_most` is `UNLIMITED` or an integer expression over parameters.
+    """
+
+    name: str
+    crashes: tuple[str, ...]
+    at_most: Expression | Literal["unlimited"]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a decision table: what it gives where its condition is true."""
+
+    name: str
+    when: Expression
+    gives: Mapping[str, Expression]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A decision table as it reads where `process` consults it (None: in a property)."""
+
+    name: str
+    process: str | None
+    first_match: bool
+    columns: Mapping[str, ValueType]
+    rows: tuple[Row, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """An atomic step. Equality is identity: the same object is the same text in the same surroundings."""
+
+    name: str
+    process: str
+    body: tuple[Statement, ...]
+    fair: bool
+    span: Span
+    next_label: str
+    """Where a path goes that ends without `goto` or `stop`."""
+
+    @property
+    def id(self) -> str:
+        """The stable name, also of the kill point before the step: `process.step`."""
+        return f"{self.process}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """Sequential (a label says which step is next) or an environment (any step whenever it is enabled)."""
+
+    name: str
+    count: Expression
+    environment: bool
+    volatile: tuple[Variable, ...]
+    steps: tuple[Step, ...]
+    reads: tuple[str, ...]
+    """The versioned stores that some step reads: one fresh bit each."""
+    stops: bool
+    """Whether some step executes `stop()`."""
+    span: Span
+
+    @property
+    def first(self) -> str:
+        """The label at which an instance starts, and starts again."""
+        return self.steps[0].name
+
+
+class PropertyKind(Enum):
+    """How a property quantifies: over states, transitions, or what can be reached."""
+
+    ALWAYS = "always"
+    STEP = "step"
+    POSSIBLE = "possible"
+    RECOVERABLE = "recoverable"
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A named claim about every run."""
+
+    name: str
+    kind: PropertyKind
+    expression: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a scenario says of one fault: how often, and for crashes at which kill points (None: anywhere)."""
+
+    at_most: int | Literal["unlimited"] | None
+    at: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scenario:
+    """A claim: under these parameters and faults exactly the properties in `breaks` break.
+
+    `specification` is already patched by the scenario's variant. For a mutant `survives` may give the reason why
+    nothing breaks. `only` is None where the scenario asks about every property.
+    """
+
+    name: str
+    mutant: bool
+    specification: Specification
+    set: Mapping[str, Value]
+    allow: Mapping[str, Allowance]
+    only: tuple[str, ...] | None
+    breaks: tuple[str, ...]
+    because: str
+    survives: str
+    variant: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Specification:
+    """One protocol, all names resolved. Mappings keep the order of the file."""
+
+    name: str
+    title: str
+    parameters: Mapping[str, Parameter]
+    types: Mapping[str, EnumType | RangeType]
+    stores: Mapping[str, Store]
+    ghosts: tuple[Variable, ...]
+    faults: Mapping[str, Fault]
+    tables: Mapping[tuple[str, str | None], Table]
+    processes: Mapping[str, Process]
+    properties: Mapping[str, Property]
+    views: Mapping[str, tuple[str, ...]]
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    """Every variable by its key."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpecificationFile:
+    """One YAML file: the protocol, its scenarios, its mutants, and what it says is unused."""
+
+    source: Source
+    specification: Specification
+    variants: Mapping[str, Specification]
+    scenarios: Mapping[str, Scenario]
+    mutants: Mapping[str, Scenario]
+    unused: Mapping[str, str]
+    unused_spans: Mapping[str, Span]
+    sources: tuple[str, ...]
+    reference: str
+    warnings: tuple[object, ...] = ()

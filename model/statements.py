@@ -1,0 +1,134 @@
+"""Typed statements of a step: a closed union of frozen nodes (see `model.expressions` for how to read it)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from model.expressions import Expression, LocalValue, VariableValue, walk
+from model.source import Span
+from model.types import ValueType
+
+Target = VariableValue | LocalValue
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`x = e`, `x: T = e` and `x += e`: the value must lie in the type of the target."""
+
+    target: Target
+    value: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """`c += e` on a counter: adds, and stays at the limit once it is reached."""
+
+    target: VariableValue
+    amount: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """`x = choose(…)`: any element of a type (`domain`) or of a set written in place (`elements`)."""
+
+    target: Target
+    domain: ValueType | None
+    elements: tuple[Expression, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`if c: … else: …`; `text` is the condition as written, by which its branches are named."""
+
+    condition: Expression
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for x in T: …`, once for each value in the order of the type."""
+
+    variable: str
+    domain: ValueType
+    body: tuple[Statement, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """`when(e)`: this path through the step exists only if `e`."""
+
+    condition: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Goto:
+    """`goto(label)`: end the step; the next one is `label`."""
+
+    label: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """`stop()`: end the step; there is no next one, ever."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`read(store)`: remember the head of a versioned store."""
+
+    store: str
+    span: Span
+
+
+Statement = Assign | Count | Choose | If | For | When | Goto | Stop | Read
+
+
+def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Yield every statement of a body, nested ones after the statement that holds them."""
+    for statement in body:
+        yield statement
+        match statement:
+            case If():
+                yield from walk_statements(statement.then)
+                yield from walk_statements(statement.otherwise)
+            case For():
+                yield from walk_statements(statement.body)
+            case _:
+                pass
+
+
+def expressions_of(statement: Statement) -> tuple[Expression, ...]:
+    """Return the expressions that the statement itself evaluates (not those of nested statements)."""
+    match statement:
+        case Assign():
+            return (*_target_indices(statement.target), statement.value)
+        case Count():
+            return (*statement.target.indices, statement.amount)
+        case Choose():
+            return (*_target_indices(statement.target), *statement.elements)
+        case If() | When():
+            return (statement.condition,)
+        case _:
+            return ()
+
+
+def _target_indices(target: Target) -> tuple[Expression, ...]:
+    return target.indices if isinstance(target, VariableValue) else ()
+
+
+def reads_of(statement: Statement) -> Iterator[Expression]:
+    """Yield every expression node that the statement itself evaluates."""
+    for expression in expressions_of(statement):
+        yield from walk(expression)

@@ -1,0 +1,301 @@
+"""The transition system: a specification with its parameters and faults fixed, so that everything is finite.
+
+A state is one value for each *slot*. Slots come in a fixed order — stores, ghosts, then for every process instance its
+label, volatile memory and fresh bits, last the spent budgets of counted faults — and that order is part of the
+contract: traces, hashes and packings depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from model import limits
+from model.constants import constant_value
+from model.diagnostics import Code, Diagnostic, SpecificationError
+from model.source import Span
+from model.specification import UNLIMITED, Allowance, Fault, Process, Scenario, Specification, Step, Variable
+from model.types import BoolType, CounterType, EnumType, ProcessType, RangeType, Value, ValueType
+
+State = tuple[Value, ...]
+"""One value for each slot, in the order of the slots."""
+
+STOPPED = "stopped"
+"""What stands in the label slot of an instance after `stop()`; no step can have this name (see `Domain`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A finite set of values in a fixed order; `literals` is None for integers, which count up from `low`."""
+
+    low: int
+    size: int
+    literals: tuple[Value, ...] | None = None
+    counter: bool = False
+
+    def values(self) -> Iterator[Value]:
+        """Yield the values in order."""
+        yield from self.literals if self.literals is not None else range(self.low, self.low + self.size)
+
+    def contains(self, value: Value) -> bool:
+        """Tell whether the value is one of the domain's; `True` is no integer here."""
+        if self.literals is not None:
+            return value in self.literals
+        return isinstance(value, int) and not isinstance(value, bool) and self.low <= value < self.low + self.size
+
+    def index(self, value: Value) -> int:
+        """Return the position of a value in the order of the domain, from 0."""
+        if self.literals is not None:
+            return self.literals.index(value)
+        assert isinstance(value, int)
+        return value - self.low
+
+    def value(self, index: int) -> Value:
+        """Return the value at a position."""
+        return self.literals[index] if self.literals is not None else self.low + index
+
+    @property
+    def first(self) -> Value:
+        """The default initial value: 0 where that is an integer of the domain, else the first."""
+        if self.literals is None:
+            return 0 if self.contains(0) else self.low
+        return self.literals[0]
+
+    def __str__(self) -> str:
+        if self.literals is not None:
+            return "{" + ", ".join(str(v) for v in self.literals) + "}"
+        return f"{self.low}..{self.low + self.size - 1}"
+
+
+BOOL_DOMAIN = Domain(0, 2, (False, True))
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place of the state: a variable or array element, a label, a fresh bit, or a spent budget.
+
+    `lane` is the store, process instance or `faults` it belongs to; traces are drawn in these lanes.
+    """
+
+    name: str
+    lane: str
+    domain: Domain
+    initial: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLayout:
+    """Where a variable's elements are: the first slot, and the domain of each index (the last one varies fastest)."""
+
+    first: int
+    indices: tuple[Domain, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What is allowed of a fault: `limit` times (None: any number), crashes only `at` these kill points (None: all)."""
+
+    limit: int | None
+    at: frozenset[str] | None = None
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the fault may happen at all."""
+        return self.limit != 0
+
+
+class TransitionSystem:
+    """A specification under fixed parameters and faults."""
+
+    def __init__(self, specification: Specification, settings: Mapping[str, Value], allow: Mapping[str, Allowance]) -> None:
+        """Fix the parameters and lay out the state.
+
+        Raises:
+            SpecificationError: a type is empty or too large, or an initial value lies outside its type.
+        """
+        self.specification = specification
+        self.parameters: dict[str, Value] = {name: settings.get(name, p.default) for name, p in specification.parameters.items()}
+        self._check_parameters(settings)
+        self._domains: dict[ValueType, Domain] = {}
+        self.counts: dict[str, int] = {}
+        for process in specification.processes.values():
+            self.counts[process.name] = self._count(process)
+        self.budgets: dict[str, Budget] = {name: self._budget(f, allow.get(name)) for name, f in specification.faults.items()}
+        self.slots: list[Slot] = []
+        self.layouts: dict[tuple[str, int], ArrayLayout] = {}
+        """Variable key and instance (0 for stores and ghosts) → where it is."""
+        self.label_slots: dict[tuple[str, int], int] = {}
+        self.fresh_slots: dict[tuple[str, int, str], int] = {}
+        self.budget_slots: dict[str, int] = {}
+        for value_type in specification.types.values():
+            self.domain(value_type)
+        self._lay_out()
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> TransitionSystem:
+        """Build the system of a scenario or mutant."""
+        return cls(scenario.specification, scenario.set, scenario.allow)
+
+    # -- building -------------------------------------------------------------------------------------------------
+
+    def _check_parameters(self, settings: Mapping[str, Value]) -> None:
+        for name, parameter in self.specification.parameters.items():
+            declared = parameter.type
+            if not isinstance(declared, RangeType) or declared.low is None or declared.high is None:
+                continue
+            low, high = constant_value(declared.low, self.parameters), constant_value(declared.high, self.parameters)
+            value = self.parameters[name]
+            if not int(low) <= int(value) <= int(high):
+                message = f"`{name}` lies in {low}..{high}; {value} is outside"
+                raise SpecificationError([Diagnostic(Code.PARAMETER_OUT_OF_RANGE, message, parameter.span)])
+
+    def _count(self, process: Process) -> int:
+        count = int(constant_value(process.count, self.parameters))
+        if not 0 <= count <= limits.INSTANCES_MAX:
+            message = f"`{process.name}` has {count:,} instances; 0 to {limits.INSTANCES_MAX} are allowed"
+            raise SpecificationError([Diagnostic(Code.LIMIT, message, process.count.span)])
+        return count
+
+    def _budget(self, fault: Fault, allowance: Allowance | None) -> Budget:
+        at_most: int | Literal["unlimited"] | None = allowance.at_most if allowance is not None else None
+        if at_most is None:
+            at_most = UNLIMITED if fault.at_most == UNLIMITED else int(constant_value(fault.at_most, self.parameters))  # type: ignore[arg-type]
+        if at_most != UNLIMITED and not 0 <= int(at_most) <= limits.FAULT_BUDGET_MAX:
+            message = f"the fault `{fault.name}` is allowed {at_most} times; 0 to {limits.FAULT_BUDGET_MAX:,} can be counted"
+            raise SpecificationError([Diagnostic(Code.FAULT_BUDGET, message, fault.span)])
+        return Budget(None if at_most == UNLIMITED else int(at_most), allowance.at if allowance is not None else None)
+
+    def domain(self, value_type: ValueType) -> Domain:
+        """Return the values of a type under these parameters.
+
+        Raises:
+            SpecificationError: the type is empty or too large.
+        """
+        known = self._domains.get(value_type)
+        if known is None:
+            known = self._domains[value_type] = self._domain(value_type)
+        return known
+
+    def _domain(self, value_type: ValueType) -> Domain:
+        match value_type:
+            case BoolType():
+                return BOOL_DOMAIN
+            case EnumType(literals=literals):
+                return Domain(0, len(literals), literals)
+            case ProcessType(name=name):
+                return Domain(0, self.counts[name])
+            case CounterType(limit=limit):
+                most = int(constant_value(limit, self.parameters))
+                self._check_size(most + 1, 2, f"counter {most}", limit.span, limits.COUNTER_MAX + 1)
+                return Domain(0, most + 1, counter=True)
+            case RangeType(low=low, high=high):
+                assert low is not None and high is not None, "only declared types have domains"
+                first, last = int(constant_value(low, self.parameters)), int(constant_value(high, self.parameters))
+                self._check_size(last - first + 1, 1, f"{first}..{last}", low.span.joined(high.span), limits.RANGE_SIZE_MAX)
+                return Domain(first, last - first + 1)
+
+    def _check_size(self, size: int, least: int, text: str, span: Span, most: int) -> None:
+        if size < least:
+            raise SpecificationError([Diagnostic(Code.EMPTY_TYPE, f"with these parameters the type is `{text}`, which has no values", span)])
+        if size > most:
+            message = f"with these parameters the type is `{text}`; at most {most:,} values are allowed"
+            raise SpecificationError([Diagnostic(Code.LIMIT, message, span)])
+
+    def _lay_out(self) -> None:
+        specification = self.specification
+        for store in specification.stores.values():
+            for variable in store.variables:
+                self._place(variable, 0, store.name, variable.name)
+        for variable in specification.ghosts:
+            self._place(variable, 0, "ghost", variable.name)
+        for process in specification.processes.values():
+            if not process.environment:
+                for instance in range(self.counts[process.name]):
+                    self._place_instance(process, instance)
+        for name, budget in self.budgets.items():
+            if budget.limit:
+                self.budget_slots[name] = self._add(Slot(f"{name} spent", "faults", Domain(0, budget.limit + 1), 0), None)
+
+    def _place_instance(self, process: Process, instance: int) -> None:
+        lane = self.instance_name(process.name, instance)
+        labels: tuple[Value, ...] = tuple(step.name for step in process.steps)
+        domain = Domain(0, 0, (*labels, STOPPED) if process.stops else labels)
+        domain = Domain(0, len(domain.literals or ()), domain.literals)
+        self.label_slots[process.name, instance] = self._add(Slot(f"{lane} at", lane, domain, process.first), process.span)
+        for variable in process.volatile:
+            self._place(variable, instance, lane, f"{lane}.{variable.name}")
+        for store in process.reads:
+            self.fresh_slots[process.name, instance, store] = self._add(Slot(f"{lane} fresh {store}", lane, BOOL_DOMAIN, False), process.span)
+
+    def _place(self, variable: Variable, instance: int, lane: str, name: str) -> None:
+        domain = self.domain(variable.type)
+        initial = domain.first if variable.initial is None else constant_value(variable.initial, self.parameters)
+        if not domain.contains(initial):
+            assert variable.initial is not None
+            message = f"`{variable.name}` starts with {initial}, which is outside {domain}"
+            raise SpecificationError([Diagnostic(Code.VALUE_OUTSIDE_TYPE, message, variable.initial.span)])
+        indices = tuple(self.domain(t) for t in variable.per)
+        self.layouts[variable.key, instance] = ArrayLayout(len(self.slots), indices)
+        for suffix in _suffixes(indices):
+            self._add(Slot(name + suffix, lane, domain, initial), variable.span)
+
+    def _add(self, slot: Slot, span: Span | None) -> int:
+        if len(self.slots) >= limits.SLOTS_MAX:
+            message = f"a state has more than {limits.SLOTS_MAX:,} variables and array elements"
+            raise SpecificationError([Diagnostic(Code.LIMIT, message, span)])
+        self.slots.append(slot)
+        return len(self.slots) - 1
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    @property
+    def initial_states(self) -> tuple[State, ...]:
+        """The states in which a run can start."""
+        return (tuple(slot.initial for slot in self.slots),)
+
+    def instance_name(self, process: str, instance: int) -> str:
+        """Return how an instance is called: by its process alone where it is the only one."""
+        return process if self.counts[process] == 1 else f"{process}[{instance}]"
+
+    def instances(self) -> Iterator[tuple[Process, int]]:
+        """Yield every process instance in the order of the file."""
+        for process in self.specification.processes.values():
+            for instance in range(self.counts[process.name]):
+                yield process, instance
+
+    def memory_slots(self, process: Process, instance: int) -> Iterator[int]:
+        """Yield the slots that a process forgets at its first step: volatile memory and fresh bits."""
+        for variable in process.volatile:
+            layout = self.layouts[variable.key, instance]
+            size = 1
+            for domain in layout.indices:
+                size *= domain.size
+            yield from range(layout.first, layout.first + size)
+        for store in process.reads:
+            yield self.fresh_slots[process.name, instance, store]
+
+    def others_fresh(self, process: str, instance: int, store: str) -> Iterator[int]:
+        """Yield the fresh bits of a store that a write by this instance clears."""
+        for (other, number, name), slot in self.fresh_slots.items():
+            if name == store and (other, number) != (process, instance):
+                yield slot
+
+    def crash_faults(self, process: Process) -> Iterator[tuple[str, Budget]]:
+        """Yield the crash faults that may hit a process here, with what is allowed of them."""
+        for name, fault in self.specification.faults.items():
+            if process.name in fault.crashes and self.budgets[name].allowed:
+                yield name, self.budgets[name]
+
+    def steps(self) -> Iterator[Step]:
+        """Yield every step of the specification."""
+        for process in self.specification.processes.values():
+            yield from process.steps
+
+
+def _suffixes(indices: tuple[Domain, ...]) -> list[str]:
+    suffixes = [""]
+    for position, domain in enumerate(indices):
+        opening = "[" if position == 0 else ", "
+        suffixes = [f"{known}{opening}{value}" for known in suffixes for value in domain.values()]
+    return [f"{suffix}]" if indices else suffix for suffix in suffixes]
