@@ -1,0 +1,1 @@
+"""Translations of a transition system into something an engine can run."""

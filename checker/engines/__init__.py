@@ -1,0 +1,1 @@
+"""Engines that search the state space of a transition system."""

@@ -1,0 +1,479 @@
+"""The explorer that people use: breadth-first over columns of packed states, many systems in one run.
+
+`checker.backends.columns` generates the transition relation as NumPy code, `checker.engines.frontier` searches; this
+module reads off what was found. No parent pointers are kept: the layers are, and a trace is found by going back layer
+by layer, for all findings of all systems at once. Every trace is replayed by the evaluator before it leaves.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.backends.columns.program import SYSTEMS_MAX, Program, Tally, Words
+from checker.backends.columns.translation import Claim, Translation, slot_keys
+from checker.engines import frontier
+from checker.engines.recover import can_reach, reachable_from
+from checker.engines.widestates import WideCodec
+from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
+from checker.trace import EngineDisagreement, Trace, replay
+from model.evaluate import Action, EvaluationError, Evaluator, Failure
+from model.specification import PropertyKind
+from model.system import State, TransitionSystem
+
+WORD_BITS = 64
+LAYERS_IN_MEMORY = 64 << 20
+"""Bytes of layers held in memory; older ones go to a temporary file."""
+
+COVERAGE_STATES = 1 << 14
+"""Layers are looked at for coverage in batches of about so many states."""
+
+EDGE_STATES = 1 << 16
+"""States expanded at a time when the edges of the graph are collected."""
+
+
+def explore(systems: Sequence[TransitionSystem], limits: Limits) -> list[Exploration]:
+    """Explore systems, all of those that fit into common states in one run.
+
+    Raises:
+        SpecificationError: a limit of the language is met in translation.
+        EngineDisagreement: the evaluator does not confirm a trace.
+    """
+    results: dict[int, Exploration] = {}
+    translation = Translation(systems)
+    for group in _groups(systems):
+        run = _Run(Program(translation, group), limits)
+        for i, result in zip(group, run.explore(), strict=True):
+            results[i] = result
+    return [results[i] for i in range(len(systems))]
+
+
+def _groups(systems: Sequence[TransitionSystem]) -> list[list[int]]:
+    """Divide systems into groups whose common states fit one word: each joins the first group in which it fits.
+
+    A system that does not fit a word even alone stays alone.
+    """
+    groups: list[tuple[list[int], dict[Hashable, int]]] = []
+    for number, system in enumerate(systems):
+        own = {key: slot.domain.size for key, slot in zip(slot_keys(system), system.slots, strict=True)}
+        for group, sizes in groups:
+            joined = {key: max(sizes.get(key, 1), own.get(key, 1)) for key in {**sizes, **own}}
+            bits = sum((size - 1).bit_length() for size in joined.values()) + len(group).bit_length()
+            if bits <= WORD_BITS and len(group) < SYSTEMS_MAX:
+                group.append(number)
+                sizes.update(joined)
+                break
+        else:
+            groups.append(([number], own))
+    return [group for group, _ in groups]
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Something to find a trace to: a state of a layer and, for a transition, where it goes from there."""
+
+    depth: int
+    key: int
+    path: int = -1
+    successor: int = 0
+
+
+class _Coverer:
+    """A generated function that looks for events, made when it is first needed."""
+
+    def __init__(self, events: list[int], make: Callable[[], Callable[..., None]]) -> None:
+        self.events = events
+        self._make = make
+        self._made: Callable[..., None] | None = None
+
+    def function(self) -> Callable[..., None]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
+class _Run:
+    """One exploration of a group of systems."""
+
+    def __init__(self, program: Program, limits: Limits) -> None:
+        systems = program.systems
+        self.limits = limits
+        self.program = program
+        self.codec = WideCodec(self.program.packing.words) if self.program.wide else None
+        self.count = len(systems)
+        self.expander = self.program.expander()
+        self._tracer = None
+        self.layers = frontier.LayerStore(LAYERS_IN_MEMORY)
+        self.layer_sizes: list[NDArray[np.int64]] = []
+        self.boundaries = np.array([self.program.first_word_of(i) for i in range(1, self.count)], np.uint64)
+        self.results = [Exploration(system, engine="columnar") for system in systems]
+        self.paths = np.zeros((max(1, len(self.program.entries)), self.count), np.int64)
+        self.coverers = [_Coverer(events, make) for events, make in self.program.coverers()]
+        self.events = np.zeros((max(1, len(self.program.event_keys)), self.count), np.int64)
+        self.uncovered: list[Words] = []
+        """Layers that have not been looked at for coverage yet."""
+        self.found: dict[tuple[int, int], _Target] = {}
+        self.failures: dict[int, _Target] = {}
+        self.waiting: dict[int, _Target] = {}
+        self.tallies: list[Tally] = []
+        self.idle: list[Tally] = []
+        self.open: list[bool] = []
+        self.searching: list[bool] = []
+        self.started = time.monotonic()
+        self.cut = ""
+
+    def explore(self) -> list[Exploration]:
+        program = self.program
+        initial = self._keys([np.array(column, np.uint64) for column in zip(*(
+            program.encode(i, state) for i, system in enumerate(program.systems) for state in system.initial_states), strict=True)])
+        outcome = frontier.explore(
+            initial, self._expand, workers=self.limits.workers, on_layer=self._on_layer,
+            limits=frontier.Limits(states=self.limits.states_max, stop=self._stop),
+        )
+        self._drain()
+        self._cover()
+        self._summarise(outcome.complete)
+        self._recoverable()
+        self._traces()
+        self.layers.close()
+        return self.results
+
+    # -- packed states --------------------------------------------------------------------------------------------
+
+    def _keys(self, columns: Sequence[Words]) -> Words:
+        return columns[0] if self.codec is None else self.codec.encode(columns)
+
+    def _words(self, keys: Words) -> Sequence[Words]:
+        return (keys,) if self.codec is None else self.codec.decode(keys)
+
+    def _state(self, key: int) -> tuple[int, State]:
+        words = self._words(np.array([key], np.uint64))
+        return self.program.decode([int(column[0]) for column in words])
+
+    def _system_numbers(self, keys: Words) -> NDArray[np.int64]:
+        return self.program.system_numbers(keys) if self.codec is None else np.zeros(len(keys), np.int64)
+
+    # -- during the search ----------------------------------------------------------------------------------------
+
+    def _stop(self) -> bool:
+        self.cut = self.limits.reason_to_stop(0)
+        return bool(self.cut)
+
+    def _expand(self, keys: Words) -> list[Words]:
+        try:
+            tally = self.idle.pop()
+        except IndexError:
+            tally = Tally(np.zeros_like(self.paths), np.zeros_like(self.events))
+            self.tallies.append(tally)
+        tally.searching = self.searching
+        successors = self.expander(*self._words(keys), tally)
+        self.idle.append(tally)
+        if self.codec is None:
+            return successors  # type: ignore[return-value]
+        return [self.codec.encode(columns) for columns in successors]
+
+    def _on_layer(self, layer: frontier.Layer) -> None:
+        self._drain()
+        self.layers.append(layer.states)
+        if self.count == 1:
+            sizes = np.array([len(layer.states)])
+        else:
+            cuts = [0, *np.searchsorted(layer.states, self.boundaries).tolist(), len(layer.states)]
+            sizes = np.diff(np.array(cuts))
+        self.layer_sizes.append(sizes)
+        active = sizes > 0
+        self.searching = [
+            any(active[i] and (number, i) not in self.found for i in _bits(claim.systems)) for number, claim in enumerate(self.program.claims)
+        ]
+        self._find_waiting(layer)
+        if self.limits.on_progress is not None:
+            states = int(sum(int(s.sum()) for s in self.layer_sizes))
+            self.limits.on_progress(Progress(layer.depth, states, int(self.paths.sum()), len(layer.states), time.monotonic() - self.started))
+
+    def _drain(self) -> None:
+        """Take over what the threads have tallied in the layer that has just been expanded."""
+        depth = len(self.layer_sizes) - 1
+        for tally in self.tallies:
+            self.paths += tally.paths
+            tally.paths[:] = 0
+        failing = [self._keys(words) for tally in self.tallies for words in tally.failing]
+        if failing:
+            self._take_failing(np.unique(np.concatenate(failing)), depth)
+        for tally in self.tallies:
+            for claim, path, words, successors in tally.hits:
+                self._take_hit(depth, claim, path, words, successors)
+            tally.failing.clear()
+            tally.hits.clear()
+        if self.layer_sizes:
+            self.uncovered.append(self.layers[depth])
+            if sum(map(len, self.uncovered)) >= COVERAGE_STATES:
+                self._cover()
+
+    def _cover(self) -> None:
+        """Look in the states of the last layers for events that have not been seen; in batches, for calls are dear."""
+        if not self.uncovered:
+            return
+        keys = np.concatenate(self.uncovered)
+        self.uncovered.clear()
+        tally = Tally(self.paths, self.events)
+        unseen = (self.events == 0).any(axis=1)
+        tally.open = unseen.tolist()
+        for coverer in self.coverers:
+            if unseen[coverer.events].any():
+                for start in range(0, len(keys), EDGE_STATES):
+                    coverer.function()(*self._words(keys[start : start + EDGE_STATES]), tally)
+        for event, words in tally.premises:
+            self._take_premise(event, words)
+
+    def _take_failing(self, keys: Words, depth: int) -> None:
+        numbers = self._system_numbers(keys)
+        for i in np.unique(numbers).tolist():
+            mine = keys[numbers == i]
+            self.results[i].failing_states += len(mine)
+            self.failures.setdefault(i, _Target(depth, int(mine.min())))
+
+    def _take_hit(self, depth: int, claim: int, path: int, words: tuple[Words, ...], successors: tuple[Words, ...] | None) -> None:
+        """Keep the least state (and of its successors the least) that a layer has for a claim in each system."""
+        keys = self._keys(words)
+        after = self._keys(successors) if successors is not None else keys
+        numbers = self._system_numbers(keys)
+        for i in np.unique(numbers).tolist():
+            chosen = np.flatnonzero(numbers == i)
+            best = chosen[np.lexsort((after[chosen], keys[chosen]))[0]]
+            target = _Target(depth, int(keys[best]), path, int(after[best]))
+            known = self.found.get((claim, i))
+            if known is None or (known.depth == depth and (target.key, target.path, target.successor) < (known.key, known.path, known.successor)):
+                self.found[claim, i] = target
+
+    def _take_premise(self, event: int, words: tuple[Words, ...]) -> None:
+        keys = np.unique(self._keys(words))
+        numbers = self._system_numbers(keys)
+        unseen = self.events[event][numbers] == 0
+        keys, numbers = keys[unseen], numbers[unseen]
+        if len(keys):
+            self.events[event] += np.bincount(numbers[self._has_successor(keys)], minlength=self.count)
+
+    def _has_successor(self, keys: Words) -> NDArray[np.bool_]:
+        alive = np.zeros(len(keys), np.bool_)
+        for _, rows, _ in self._trace_from(keys):
+            alive[rows] = True
+        return alive
+
+    def _trace_from(self, keys: Words) -> list[tuple[int, NDArray[np.int64], tuple[Words, ...]]]:
+        if self._tracer is None:
+            self._tracer = self.program.tracer()  # type: ignore[assignment]
+        return self._tracer(*self._words(keys), np.arange(len(keys)))  # type: ignore[misc]
+
+    def _find_waiting(self, layer: frontier.Layer) -> None:
+        """Look for end states in which a process waits outside its first step."""
+        if not self.program.waiting or len(self.waiting) == self.count:
+            return
+        if not hasattr(self, "_may_wait"):
+            self._may_wait = self.program.selector(self.program.waiting)
+        keys = layer.states[self._may_wait(*self._words(layer.states))]
+        numbers = self._system_numbers(keys)
+        keys = keys[~np.isin(numbers, list(self.waiting))]
+        if len(keys):
+            ends = keys[~self._has_successor(keys)]
+            for i, key in zip(self._system_numbers(ends).tolist(), ends.tolist(), strict=True):
+                self.waiting.setdefault(i, _Target(layer.depth, key))
+
+    # -- after the search -----------------------------------------------------------------------------------------
+
+    def _summarise(self, complete: bool) -> None:  # noqa: FBT001 - what the search said
+        sizes = np.array(self.layer_sizes).reshape(-1, self.count)
+        reason = self.cut or self.limits.reason_to_stop(2**63) or "cut short"
+        for i, result in enumerate(self.results):
+            result.states = int(sizes[:, i].sum())
+            result.transitions = int(self.paths[:, i].sum())
+            result.depth = int((sizes[:, i] > 0).sum())
+            result.complete = complete or sizes[-1, i] == 0
+            result.cut = "" if result.complete else reason
+            result.coverage = self._coverage(i)
+
+    def _coverage(self, i: int) -> Coverage:
+        coverage = Coverage()
+        program = self.program
+        keys: set[Hashable] = {key for key, number in program.event_keys.items() if self.events[number, i]}
+        for number in np.flatnonzero(self.paths[:, i]).tolist():
+            path = program.entries[number].path
+            action = path.action
+            if action.kill_point is None:
+                coverage.steps.add(f"{action.process}.{action.label}")
+            else:
+                coverage.kill_points.add(action.kill_point)
+            coverage.faults.update(path.faults)
+            keys.update(program.implied_events(number))
+        for key in keys:
+            assert isinstance(key, tuple)
+            match key[0]:
+                case "branch":
+                    coverage.branches.add((key[1], key[2]))
+                case "row":
+                    coverage.rows.add(key[1])
+                case _:
+                    coverage.premises.add(key[1])
+        return coverage
+
+    # -- recoverable ----------------------------------------------------------------------------------------------
+
+    def _recoverable(self) -> None:
+        claims = [c for c in self.program.claims if c.kind is PropertyKind.RECOVERABLE]
+        if not claims or not any(result.complete for result in self.results):
+            return
+        graph = _Graph(self)
+        by_name: dict[str, list[Claim]] = {}
+        for claim in claims:
+            by_name.setdefault(claim.name, []).append(claim)
+        for group in by_name.values():
+            terms = self.program.terms
+            goals = [(terms.all_of((c.term.value, terms.negation(c.term.error))), c.systems) for c in group]
+            goal = self.program.selector(goals)(*self._words(graph.keys))
+            lost = ~can_reach(graph.sources[graph.fair], graph.targets[graph.fair], goal)
+            for claim in group:
+                for i in _bits(claim.systems):
+                    if self.results[i].complete:
+                        self._take_lost(graph, lost, claim, i)
+
+    def _take_lost(self, graph: _Graph, lost: NDArray[np.bool_], claim: Claim, i: int) -> None:
+        mine = np.flatnonzero(lost & (graph.systems == i))
+        if not len(mine):
+            return
+        # States are in the order of their layers, and within a layer sorted: the first is at the least depth.
+        first = int(mine[0])
+        depth = int(np.searchsorted(graph.layer_ends, first, side="right"))
+        self.found[self.program.claims.index(claim), i] = _Target(depth, int(graph.keys[first]))
+        start = np.zeros(len(graph.keys), np.bool_)
+        start[first] = True
+        after = reachable_from(start, graph.sources, graph.targets)
+        numbers = np.unique(graph.paths[after[graph.sources]]).tolist()
+        actions = [self.program.entries[n].path.action for n in numbers]
+        graph.still_possible[claim.name, i] = tuple(sorted({f"{a.process}.{a.label}" for a in actions if a.fault is None}))
+        self.still_possible = graph.still_possible
+
+    still_possible: dict[tuple[str, int], tuple[str, ...]] = {}  # noqa: RUF012 - replaced, never changed
+
+    # -- traces ---------------------------------------------------------------------------------------------------
+
+    def _traces(self) -> None:
+        """Find the traces of all findings in one walk back through the layers."""
+        targets = {("claim", c, i): t for (c, i), t in self.found.items()}
+        targets |= {("failure", 0, i): t for i, t in self.failures.items()}
+        targets |= {("waiting", 0, i): t for i, t in self.waiting.items()}
+        chains = self._walk_back(targets)
+        for (kind, claim, i), target in targets.items():
+            trace = self._replayed(i, chains[kind, claim, i], target)
+            if kind == "claim":
+                name = self.program.claims[claim].name
+                self.results[i].findings[name] = Finding(len(trace), trace, still_possible=self.still_possible.get((name, i), ()))
+            elif kind == "waiting":
+                self.results[i].waiting = Finding(len(trace), trace)
+            else:
+                self.results[i].failure = self._failure(i, trace)
+
+    def _walk_back(self, targets: dict[tuple[str, int, int], _Target]) -> dict[tuple[str, int, int], list[tuple[int, int]]]:
+        """Return for each target the (state, path that led to it) from its initial state on; the first path is -1."""
+        chains: dict[tuple[str, int, int], list[tuple[int, int]]] = {name: [] for name in targets}
+        wanted: dict[tuple[str, int, int], int] = {}
+        for depth in range(max((t.depth for t in targets.values()), default=-1), -1, -1):
+            wanted |= {name: t.key for name, t in targets.items() if t.depth == depth}
+            if depth == 0:
+                for name, key in wanted.items():
+                    chains[name].append((key, -1))
+                break
+            before = self._predecessors(depth - 1, np.unique(np.array(list(wanted.values()), np.uint64)))
+            for name, key in wanted.items():
+                source, path = before[key]
+                chains[name].append((key, path))
+                wanted[name] = source
+        return {name: chain[::-1] for name, chain in chains.items()}
+
+    def _predecessors(self, depth: int, keys: Words) -> dict[int, tuple[int, int]]:
+        """Return for each key of the next layer the least state of this layer that leads to it, and by which path."""
+        layer = self.layers[depth]
+        if self.count > 1:
+            layer = layer[np.isin(self._system_numbers(layer), np.unique(self._system_numbers(keys)))]
+        found: dict[int, tuple[int, int]] = {}
+        for start in range(0, len(layer), EDGE_STATES):
+            states = layer[start : start + EDGE_STATES]
+            for path, rows, columns in self._trace_from(states):
+                successors = self._keys(columns)
+                positions = np.minimum(np.searchsorted(keys, successors), len(keys) - 1)
+                for hit in np.flatnonzero(keys[positions] == successors).tolist():
+                    candidate = (int(states[rows[hit]]), path)
+                    key = int(successors[hit])
+                    if key not in found or candidate < found[key]:
+                        found[key] = candidate
+            if len(found) == len(keys):
+                break
+        if len(found) < len(keys):
+            raise EngineDisagreement(f"a state of layer {depth + 1} has no predecessor in layer {depth}")
+        return found
+
+    def _replayed(self, i: int, chain: list[tuple[int, int]], target: _Target) -> Trace:
+        if target.path >= 0:
+            chain = [*chain, (target.successor, target.path)]
+        states = [self._state(key)[1] for key, _ in chain]
+        actions = [self.program.entries[path].path.action for _, path in chain[1:]]
+        return replay(self.results[i].system, states, actions)
+
+    def _failure(self, i: int, trace: Trace) -> Finding:
+        """Find with the evaluator what goes wrong in a state that the columns call failing."""
+        error, action = _first_error(self.results[i].system, trace.last)
+        if error is None:
+            raise EngineDisagreement("the columns find a run-time error in a state in which the evaluator finds none")
+        return Finding(len(trace), Trace(trace.initial, trace.steps, action), error)
+
+
+def _first_error(system: TransitionSystem, state: State) -> tuple[EvaluationError | None, Action | None]:
+    evaluator = Evaluator(system)
+    transitions = list(evaluator.transitions(state))
+    for transition in transitions:
+        if isinstance(transition, Failure):
+            return transition.error, transition.action
+    for claim in system.specification.properties.values():
+        successors = [t.successor for t in transitions if not isinstance(t, Failure)] if claim.kind is PropertyKind.STEP else [None]
+        for successor in successors:
+            try:
+                evaluator.holds(claim.expression, state, successor)
+            except EvaluationError as error:
+                return error, None
+    return None, None
+
+
+class _Graph:
+    """The transition graph of a finished run as arrays: edges by the numbers of their states, 13 bytes an edge."""
+
+    def __init__(self, run: _Run) -> None:
+        layers = [run.layers[depth] for depth in range(len(run.layers))]
+        self.keys = np.concatenate(layers)
+        self.layer_ends = np.cumsum([len(layer) for layer in layers])
+        self.systems = run._system_numbers(self.keys)  # noqa: SLF001 - the run's own graph
+        self.still_possible: dict[tuple[str, int], tuple[str, ...]] = {}
+        order = np.argsort(self.keys)
+        ordered = self.keys[order]
+        sources, targets, paths = [], [], []
+        fair_paths = np.array([entry.path.fair for entry in run.program.entries], np.bool_)
+        for start in range(0, len(self.keys), EDGE_STATES):
+            for path, rows, columns in run._trace_from(self.keys[start : start + EDGE_STATES]):  # noqa: SLF001
+                sources.append((rows + start).astype(np.int32))
+                targets.append(order[np.searchsorted(ordered, run._keys(columns))].astype(np.int32))  # noqa: SLF001
+                paths.append(np.full(len(rows), path, np.int32))
+        empty = np.zeros(0, np.int32)
+        self.sources = np.concatenate(sources) if sources else empty
+        self.targets = np.concatenate(targets) if targets else empty
+        self.paths = np.concatenate(paths) if paths else empty
+        self.fair = fair_paths[self.paths] if len(fair_paths) else np.zeros(0, np.bool_)
+
+
+def _bits(value: int) -> Iterator[int]:
+    number = 0
+    while value:
+        if value & 1:
+            yield number
+        value >>= 1
+        number += 1

@@ -1,0 +1,108 @@
+"""Traces: finite runs of a transition system, and their replay by the evaluator.
+
+Whichever engine found a trace, nobody is shown it before the evaluator has taken every transition of it
+(`replay`). A trace that cannot be replayed is a defect of ours and is reported as one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.evaluate import Action, Evaluator, Failure, Transition
+from model.expressions import Expression
+from model.system import State, TransitionSystem
+from model.types import Value
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One transition of a trace; `choices` and `faults` say how it came out."""
+
+    action: Action
+    choices: tuple[Value, ...]
+    faults: tuple[str, ...]
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """An initial state and the transitions from it.
+
+    `failing` is the action that could not be completed where the trace ends in a run-time error, else None.
+    """
+
+    initial: State
+    steps: tuple[TraceStep, ...] = ()
+    failing: Action | None = None
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """All states, the initial one first."""
+        return (self.initial, *(step.state for step in self.steps))
+
+    @property
+    def last(self) -> State:
+        """The state in which the trace ends."""
+        return self.states[-1]
+
+    def __len__(self) -> int:
+        """Return the number of transitions."""
+        return len(self.steps)
+
+
+class EngineDisagreement(Exception):
+    """Two readings of a specification contradict each other; a defect of killpoint, never of the specification."""
+
+
+def replay(system: TransitionSystem, states: list[State], actions: list[Action]) -> Trace:
+    """Take a path that an engine found, transition by transition, with the evaluator.
+
+    `states` has one more element than `actions`. Choices and faults are filled in by the evaluator: of several
+    transitions with the same action and successor the first in its order.
+
+    Raises:
+        EngineDisagreement: a state is not initial, or a transition does not exist.
+    """
+    if states[0] not in system.initial_states:
+        raise EngineDisagreement(f"the trace does not start in an initial state: {describe_state(system, states[0])}")
+    evaluator = Evaluator(system)
+    steps: list[TraceStep] = []
+    for before, action, after in zip(states, actions, states[1:], strict=False):
+        found = _transition(evaluator, before, action, after)
+        if found is None:
+            available = ", ".join(sorted({f"{t.action.process}.{t.action.label}" for t in evaluator.transitions(before)}))
+            raise EngineDisagreement(
+                f"transition {len(steps) + 1} ({action.process}[{action.instance}].{action.label}) of a trace is none of the evaluator's; "
+                f"from that state it has: {available or 'nothing'}"
+            )
+        steps.append(TraceStep(found.action, found.choices, found.faults, found.successor))
+    return Trace(states[0], tuple(steps))
+
+
+def _transition(evaluator: Evaluator, before: State, action: Action, after: State) -> Transition | None:
+    for candidate in evaluator.transitions(before):
+        if isinstance(candidate, Failure):
+            continue
+        if candidate.action == action and candidate.successor == after:
+            return candidate
+    return None
+
+
+def confirm_violation(system: TransitionSystem, trace: Trace, expression: Expression, *, on_transition: bool) -> None:
+    """Check with the evaluator that a property is false at the end of a trace (on its last transition for a `step` one).
+
+    Raises:
+        EngineDisagreement: it is true there.
+    """
+    evaluator = Evaluator(system)
+    states = trace.states
+    false = not evaluator.holds(expression, states[-2], states[-1]) if on_transition else not evaluator.holds(expression, states[-1])
+    if not false:
+        raise EngineDisagreement(f"an engine calls a property violated that the evaluator finds true in {describe_state(system, states[-1])}")
+
+
+def describe_state(system: TransitionSystem, state: State) -> str:
+    """Write a state on one line, what differs from the initial state only."""
+    initial = system.initial_states[0]
+    changed = [f"{slot.name}={value}" for slot, value, start in zip(system.slots, state, initial, strict=True) if value != start]
+    return ", ".join(changed) or "the initial state"
