@@ -7,8 +7,9 @@ Whichever engine found a trace, nobody is shown it before the evaluator has take
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
-from model.evaluate import Action, Evaluator, Failure, Transition
+from model.evaluate import Action, Evaluator, Transition
 from model.expressions import Expression
 from model.system import State, TransitionSystem
 from model.types import Value
@@ -54,6 +55,10 @@ class EngineDisagreement(Exception):
     """Two readings of a specification contradict each other; a defect of killpoint, never of the specification."""
 
 
+_taken: WeakKeyDictionary[TransitionSystem, dict[tuple[State, Action, State], Transition]] = WeakKeyDictionary()
+"""Transitions that the evaluator has taken: traces of one system have their beginnings in common."""
+
+
 def replay(system: TransitionSystem, states: list[State], actions: list[Action]) -> Trace:
     """Take a path that an engine found, transition by transition, with the evaluator.
 
@@ -66,10 +71,13 @@ def replay(system: TransitionSystem, states: list[State], actions: list[Action])
     if states[0] not in system.initial_states:
         raise EngineDisagreement(f"the trace does not start in an initial state: {describe_state(system, states[0])}")
     evaluator = Evaluator(system)
+    taken = _taken.setdefault(system, {})
     steps: list[TraceStep] = []
     for before, action, after in zip(states, actions, states[1:], strict=False):
-        found = _transition(evaluator, before, action, after)
-        if found is None:
+        found = taken.get((before, action, after)) or _transition(evaluator, before, action, after)
+        if found is not None:
+            taken[before, action, after] = found
+        else:
             available = ", ".join(sorted({f"{t.action.process}.{t.action.label}" for t in evaluator.transitions(before)}))
             raise EngineDisagreement(
                 f"transition {len(steps) + 1} ({action.process}[{action.instance}].{action.label}) of a trace is none of the evaluator's; "
@@ -80,10 +88,8 @@ def replay(system: TransitionSystem, states: list[State], actions: list[Action])
 
 
 def _transition(evaluator: Evaluator, before: State, action: Action, after: State) -> Transition | None:
-    for candidate in evaluator.transitions(before):
-        if isinstance(candidate, Failure):
-            continue
-        if candidate.action == action and candidate.successor == after:
+    for candidate in evaluator.transitions_of(before, action):
+        if isinstance(candidate, Transition) and candidate.successor == after:
             return candidate
     return None
 

@@ -174,6 +174,16 @@ class Evaluator:
                 yield from self._run_all(process, instance, step, state)
         yield from self._crashes(state)
 
+    def transitions_of(self, state: State, action: Action) -> Iterator[Transition | Failure]:
+        """Yield those transitions (and failing paths) from a state that are this step or crash."""
+        if action.fault is not None:
+            yield from (t for t in self._crashes(state) if t.action == action)
+            return
+        process = self.system.specification.processes[action.process]
+        for step in self._enabled_steps(process, action.instance, state):
+            if step.name == action.label:
+                yield from self._run_all(process, action.instance, step, state)
+
     def _enabled_steps(self, process: Process, instance: int, state: State) -> Iterator[Step]:
         if process.environment:
             yield from process.steps

@@ -8,7 +8,7 @@ by layer, for all findings of all systems at once. Every trace is replayed by th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,15 +36,17 @@ EDGE_STATES = 1 << 16
 """States expanded at a time when the edges of the graph are collected."""
 
 
-def explore(systems: Sequence[TransitionSystem], limits: Limits) -> list[Exploration]:
+def explore(systems: Sequence[TransitionSystem], limits: Limits, properties: Collection[str] | None = None) -> list[Exploration]:
     """Explore systems, all of those that fit into common states in one run.
+
+    `properties` names the properties to look at; all of them where it is None.
 
     Raises:
         SpecificationError: a limit of the language is met in translation.
         EngineDisagreement: the evaluator does not confirm a trace.
     """
     results: dict[int, Exploration] = {}
-    translation = Translation(systems)
+    translation = Translation(systems, properties)
     for group in _groups(systems):
         run = _Run(Program(translation, group), limits)
         for i, result in zip(group, run.explore(), strict=True):
@@ -106,7 +108,6 @@ class _Run:
         self.codec = WideCodec(self.program.packing.words) if self.program.wide else None
         self.count = len(systems)
         self.expander = self.program.expander()
-        self._tracer = None
         self.layers = frontier.LayerStore(LAYERS_IN_MEMORY)
         self.layer_sizes: list[NDArray[np.int64]] = []
         self.boundaries = np.array([self.program.first_word_of(i) for i in range(1, self.count)], np.uint64)
@@ -123,6 +124,7 @@ class _Run:
         self.idle: list[Tally] = []
         self.open: list[bool] = []
         self.searching: list[bool] = []
+        self._may_wait: Callable[..., NDArray[np.bool_]] | None = None
         self.started = time.monotonic()
         self.cut = ""
 
@@ -170,11 +172,9 @@ class _Run:
             tally = Tally(np.zeros_like(self.paths), np.zeros_like(self.events))
             self.tallies.append(tally)
         tally.searching = self.searching
-        successors = self.expander(*self._words(keys), tally)
+        successors = self.expander(*self._words(keys), None, tally)
         self.idle.append(tally)
-        if self.codec is None:
-            return successors  # type: ignore[return-value]
-        return [self.codec.encode(columns) for columns in successors]
+        return [self._keys(columns) for _, _, columns in successors]
 
     def _on_layer(self, layer: frontier.Layer) -> None:
         self._drain()
@@ -189,7 +189,6 @@ class _Run:
         self.searching = [
             any(active[i] and (number, i) not in self.found for i in _bits(claim.systems)) for number, claim in enumerate(self.program.claims)
         ]
-        self._find_waiting(layer)
         if self.limits.on_progress is not None:
             states = int(sum(int(s.sum()) for s in self.layer_sizes))
             self.limits.on_progress(Progress(layer.depth, states, int(self.paths.sum()), len(layer.states), time.monotonic() - self.started))
@@ -218,6 +217,8 @@ class _Run:
         if not self.uncovered:
             return
         keys = np.concatenate(self.uncovered)
+        sizes = [len(layer) for layer in self.uncovered]
+        self._find_waiting(keys, len(self.layer_sizes) - len(sizes), sizes)
         self.uncovered.clear()
         tally = Tally(self.paths, self.events)
         unseen = (self.events == 0).any(axis=1)
@@ -226,8 +227,7 @@ class _Run:
             if unseen[coverer.events].any():
                 for start in range(0, len(keys), EDGE_STATES):
                     coverer.function()(*self._words(keys[start : start + EDGE_STATES]), tally)
-        for event, words in tally.premises:
-            self._take_premise(event, words)
+        self._take_premises(tally)
 
     def _take_failing(self, keys: Words, depth: int) -> None:
         numbers = self._system_numbers(keys)
@@ -249,13 +249,23 @@ class _Run:
             if known is None or (known.depth == depth and (target.key, target.path, target.successor) < (known.key, known.path, known.successor)):
                 self.found[claim, i] = target
 
-    def _take_premise(self, event: int, words: tuple[Words, ...]) -> None:
-        keys = np.unique(self._keys(words))
-        numbers = self._system_numbers(keys)
-        unseen = self.events[event][numbers] == 0
-        keys, numbers = keys[unseen], numbers[unseen]
-        if len(keys):
-            self.events[event] += np.bincount(numbers[self._has_successor(keys)], minlength=self.count)
+    def _take_premises(self, tally: Tally) -> None:
+        """Count premises of `step` properties in states that have a successor; first one state each is tried, then all."""
+        pending = [(event, np.unique(self._keys(words))) for event, words in tally.premises]
+        for only_first in (True, False):
+            tried: list[tuple[int, Words]] = []
+            for event, keys in pending:
+                numbers = self._system_numbers(keys)
+                chosen = np.flatnonzero(self.events[event][numbers] == 0)
+                if only_first:
+                    chosen = chosen[np.unique(numbers[chosen], return_index=True)[1]]
+                tried.append((event, keys[chosen]))
+            candidates = np.unique(np.concatenate([np.zeros(0, np.uint64), *(keys for _, keys in tried)]))
+            if not len(candidates):
+                return
+            alive = candidates[self._has_successor(candidates)]
+            for event, keys in tried:
+                self.events[event] += np.bincount(self._system_numbers(keys[np.isin(keys, alive)]), minlength=self.count)
 
     def _has_successor(self, keys: Words) -> NDArray[np.bool_]:
         alive = np.zeros(len(keys), np.bool_)
@@ -264,23 +274,30 @@ class _Run:
         return alive
 
     def _trace_from(self, keys: Words) -> list[tuple[int, NDArray[np.int64], tuple[Words, ...]]]:
-        if self._tracer is None:
-            self._tracer = self.program.tracer()  # type: ignore[assignment]
-        return self._tracer(*self._words(keys), np.arange(len(keys)))  # type: ignore[misc]
+        """Return the successors of states with the rows they come from; what is met on the way is not tallied again."""
+        unheard = Tally(np.zeros_like(self.paths), self.events, searching=[False] * len(self.program.claims))
+        return self.expander(*self._words(keys), np.arange(len(keys)), unheard)  # type: ignore[return-value]
 
-    def _find_waiting(self, layer: frontier.Layer) -> None:
-        """Look for end states in which a process waits outside its first step."""
+    def _find_waiting(self, keys: Words, first_depth: int, sizes: list[int]) -> None:
+        """Look in some layers for end states in which a process waits outside its first step."""
         if not self.program.waiting or len(self.waiting) == self.count:
             return
-        if not hasattr(self, "_may_wait"):
+        if self._may_wait is None:
             self._may_wait = self.program.selector(self.program.waiting)
-        keys = layer.states[self._may_wait(*self._words(layer.states))]
-        numbers = self._system_numbers(keys)
-        keys = keys[~np.isin(numbers, list(self.waiting))]
-        if len(keys):
-            ends = keys[~self._has_successor(keys)]
-            for i, key in zip(self._system_numbers(ends).tolist(), ends.tolist(), strict=True):
-                self.waiting.setdefault(i, _Target(layer.depth, key))
+        candidates = np.flatnonzero(self._may_wait(*self._words(keys)))
+        candidates = candidates[~np.isin(self._system_numbers(keys[candidates]), list(self.waiting))]
+        if len(candidates):
+            ends = candidates[~self._has_successor(keys[candidates])]
+            ends = ends[~self._fails(keys[ends])]
+            depths = first_depth + np.searchsorted(np.cumsum(sizes), ends, side="right")
+            for i, depth, key in zip(self._system_numbers(keys[ends]).tolist(), depths.tolist(), keys[ends].tolist(), strict=True):
+                self.waiting.setdefault(i, _Target(depth, key))
+
+    def _fails(self, keys: Words) -> NDArray[np.bool_]:
+        """Tell which states err in a step: what would follow there nobody knows, so that they are no end states."""
+        if not self.program.errors:
+            return np.zeros(len(keys), np.bool_)
+        return self.program.selector(self.program.errors)(*self._words(keys))
 
     # -- after the search -----------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ Slots = NDArray[np.int64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4
 _HALF = np.uint64(32)
 _EMPTY = np.uint64(0)
-_BATCH = 1 << 17  # states inserted at a time: long array operations, so that workers seldom wait for the interpreter lock
+_BATCH = 1 << 17  # states inserted at a time; long array operations make workers wait less for the interpreter lock
 
 _SHARD_BITS = 3
 _SPLIT_AT = 1 << 17  # states; a smaller set is one shard, which costs the fewest NumPy calls

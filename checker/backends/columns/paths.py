@@ -12,10 +12,10 @@ other, and each path stands for exactly one transition of the evaluator wherever
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from checker.backends.columns.terms import Term, Terms
+from checker.backends.columns.terms import Term, Terms, conjuncts
 from model import limits
 from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.evaluate import Action
@@ -87,6 +87,8 @@ class ActionPaths:
     error: Term
     may_wait: bool
     """Whether there may be states in which the step is next and no path exists."""
+    events: tuple[Event, ...] = ()
+    """What evaluating the step meets on the way, also on paths that come to nothing: rows and premises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,11 @@ class _Run:
     written: frozenset[str] = frozenset()
     ended: bool = False
     label: str = ""
+    excluded: frozenset[frozenset[int]] = frozenset()
+    """Errors that cannot have happened, or the run would have ended: each as the numbers of its conditions."""
 
     def fork(self, guard: Term) -> _Run:
-        return _Run(guard, dict(self.values), dict(self.locals), list(self.events), self.faults, self.written, self.ended, self.label)
+        return replace(self, guard=guard, values=dict(self.values), locals=dict(self.locals), events=list(self.events))
 
 
 class PathBuilder:
@@ -154,7 +158,7 @@ class PathBuilder:
             GuardedPath(action, run.guard, self._updates(run.values), run.faults, step.fair and not run.faults, tuple(dict.fromkeys(run.events)))
             for run in runner.runs()
         )
-        return ActionPaths(action, paths, runner.error, runner.may_wait)
+        return ActionPaths(action, paths, runner.error, runner.may_wait, tuple(dict.fromkeys(runner.events)))
 
     def crash(self, process: Process, instance: int, step: Step, fault: str) -> ActionPaths | None:
         """Build the crash of an instance before a step; None where the scenario does not allow it there."""
@@ -237,7 +241,7 @@ class ExpressionCompiler:
     Errors and events are collected in `errors` and `events`, each restricted to where it can happen.
     """
 
-    def __init__(self, builder: PathBuilder, values: dict[int, Term], local_values: dict[str, Term], process: Process | None, instance: int, *, successor: dict[int, Term] | None = None) -> None:
+    def __init__(self, builder: PathBuilder, values: dict[int, Term], local_values: dict[str, Term], process: Process | None, instance: int, *, successor: dict[int, Term] | None = None, excluded: frozenset[frozenset[int]] = frozenset()) -> None:
         self.builder = builder
         self.system = builder.system
         self.terms = builder.terms
@@ -246,6 +250,7 @@ class ExpressionCompiler:
         self.process = process
         self.instance = instance
         self.successor = successor
+        self.excluded = excluded
         self.errors: list[Term] = []
         self.events: list[Event] = []
 
@@ -327,12 +332,17 @@ class ExpressionCompiler:
         return term
 
     def _event(self, key: Hashable, where: Term) -> None:
+        if self.errors:
+            where = self.terms.all_of((where, self.terms.outside(self.terms.any_of(self.errors))))
         if where is not self.terms.false:
             self.events.append((key, where))
 
     def error(self, where: Term) -> None:
-        """Record that evaluation errs there."""
-        if where is not self.terms.false:
+        """Record that evaluation errs there, unless an error that is already excluded covers it."""
+        if where is self.terms.false:
+            return
+        conditions = {condition.number for condition in conjuncts(where)}
+        if not any(known <= conditions for known in self.excluded):
             self.errors.append(where)
 
     def _comparison(self, operator: str, left: Term, right: Term) -> Term:
@@ -541,6 +551,7 @@ class _StepRunner:
         self.instance = instance
         self.step = step
         self.errors: list[Term] = []
+        self.events: list[Event] = []
         self.may_wait = False
 
     @property
@@ -554,7 +565,6 @@ class _StepRunner:
         runs = self._block(self.step.body, [start])
         for run in runs:
             self._finish(run)
-        self.may_wait = self.may_wait or self.error is not self.terms.false
         return runs
 
     def _block(self, body: tuple[Statement, ...], runs: list[_Run]) -> list[_Run]:
@@ -569,7 +579,7 @@ class _StepRunner:
         return runs
 
     def _compiler(self, run: _Run) -> ExpressionCompiler:
-        return ExpressionCompiler(self.builder, run.values, run.locals, self.process, self.instance)
+        return ExpressionCompiler(self.builder, run.values, run.locals, self.process, self.instance, excluded=run.excluded)
 
     def _evaluate(self, expression: Expression, run: _Run, condition: Term | None = None) -> Term:
         """Compile an expression at the point that a run has reached; where it errs the run ends."""
@@ -580,11 +590,12 @@ class _StepRunner:
         return term
 
     def _settle(self, compiler: ExpressionCompiler, run: _Run) -> None:
-        run.events.extend(compiler.events)
+        self.events.extend(compiler.events)
         if compiler.errors:
             error = self.terms.any_of(compiler.errors)
             self.errors.append(error)
-            run.guard = self.terms.all_of((run.guard, self.terms.negation(error)))
+            run.excluded |= {frozenset(c.number for c in conjuncts(e)) for e in compiler.errors}
+            run.guard = self.terms.all_of((run.guard, self.terms.outside(error)))
 
     def _execute(self, statement: Statement, run: _Run) -> list[_Run]:
         match statement:
@@ -704,7 +715,7 @@ class _StepRunner:
                 outside = terms.all_of((run.guard, terms.negation(terms.within(value, domain.low, domain.low + domain.size - 1))))
                 if outside is not terms.false:
                     self.errors.append(outside)
-                    self._restricted(run, terms.negation(outside))
+                    self._restricted(run, terms.outside(outside))
                 value = self._clamped(value, domain)
         if isinstance(target, LocalValue):
             run.locals[target.name] = value
@@ -728,7 +739,7 @@ class _StepRunner:
         negative = terms.all_of((run.guard, terms.negation(terms.less_equal(terms.constant(0), amount))))
         if negative is not terms.false:
             self.errors.append(negative)
-            self._restricted(run, terms.negation(negative))
+            self._restricted(run, terms.outside(negative))
         limit = terms.constant(self.system.domain(statement.target.type).size - 1)
         for here, slot in places:
             before = self._compiler(run).read(slot)

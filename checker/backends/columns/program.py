@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 
 from checker.backends.columns.packing import Packing, pack
 from checker.backends.columns.paths import GuardedPath, PropertyTerm
-from checker.backends.columns.source import Emitter, Leaf, Rows, conjuncts
-from checker.backends.columns.terms import SET_SIZE_MAX, Term
+from checker.backends.columns.source import Emitter, Leaf, Rows
+from checker.backends.columns.terms import SET_SIZE_MAX, Term, conjuncts
 from checker.backends.columns.translation import Claim, PathEntry, Translation
+from model.evaluate import Action
 from model.specification import PropertyKind
 from model.system import State
 
 Words = NDArray[np.uint64]
+Successors = tuple[int, NDArray[np.int64] | None, tuple[Words, ...]]
+"""The number of a path, the rows that take it (where asked for), and the words of their successors."""
+
 SYSTEMS_MAX = SET_SIZE_MAX
 """How many systems one program holds: a set of systems is a bit set."""
 
@@ -126,36 +130,27 @@ class Program:
 
     # -- generated functions --------------------------------------------------------------------------------------
 
-    def expander(self) -> Callable[..., list[tuple[Words, ...]]]:
-        """Return `f(*words, tally)`: the successors of packed states, counting paths, errors and what claims find."""
+    def expander(self) -> Callable[..., list[Successors]]:
+        """Return `f(*words, rows, tally)`: the successors of packed states by path, and into the tally what was met.
+
+        `rows` numbers the states, or is None where nobody asks which successor comes from which state.
+        """
         emitter = Emitter(self.terms, self.packing)
-        rows = self._top_rows()
+        rows = self._top_rows(index="x")
         leaves = [self._path_leaf(number) for number in range(len(self.entries))]
         leaves += [self._failing_leaf(guard, systems) for guard, systems in self._all_errors()]
         emitter.line("out = []")
         emitter.line("paths, searching = tally.paths, tally.searching")
         emitter.tree(leaves, rows)
         self._write_claims(emitter, rows)
-        return emitter.compile("expand", f"{', '.join(rows.words)}, tally", "out")  # type: ignore[return-value]
-
-    def tracer(self) -> Callable[..., list[tuple[int, NDArray[np.int64], tuple[Words, ...]]]]:
-        """Return `f(words, rows)`: for each path that some states take its number, their row numbers, and the successors."""
-        emitter = Emitter(self.terms, self.packing)
-        rows = self._top_rows(index="x")
-        emitter.line("out = []")
-        leaves = [Leaf(self._for_systems(entry.path.guard, entry.systems), self._source_writer(number)) for number, entry in enumerate(self.entries)]
-        emitter.tree(leaves, rows)
-        return emitter.compile("trace", f"{', '.join(rows.words)}, {rows.index}", "out")  # type: ignore[return-value]
+        return emitter.compile("expand", f"{', '.join(rows.words)}, x, tally", "out")  # type: ignore[return-value]
 
     def selector(self, conditions: Sequence[tuple[Term, int]]) -> Callable[..., NDArray[np.bool_]]:
         """Return `f(words)`: the states in which one of the conditions is true, each asked of its systems only."""
         emitter = Emitter(self.terms, self.packing)
         rows = self._top_rows()
         term = self.terms.any_of([self._for_systems(condition, systems) for condition, systems in conditions])
-        if term.constant is not None:
-            emitter.line(f"result = {emitter.constant(np.bool_(term.constant))} & ({rows.words[0]} == {rows.words[0]})")
-        else:
-            emitter.line(f"result = {emitter.boolean(term, rows)}")
+        emitter.line(f"result = {self._mask(emitter, term, rows)}")
         return emitter.compile("select", ", ".join(rows.words), "result")  # type: ignore[return-value]
 
     def _top_rows(self, index: str = "") -> Rows:
@@ -172,13 +167,6 @@ class Program:
         slot = self._system_slot
         return None if slot is None else emitter.digit(slot, rows)
 
-    def _source_writer(self, number: int) -> Callable[[Emitter, Rows], None]:
-        def write(emitter: Emitter, rows: Rows) -> None:
-            names = emitter.successor(self.entries[number].path.updates, rows)
-            emitter.line(f"out.append(({number}, {rows.index}, ({', '.join(names)},)))")
-
-        return write
-
     def _path_leaf(self, number: int) -> Leaf:
         entry = self.entries[number]
 
@@ -189,8 +177,7 @@ class Program:
             else:
                 emitter.line(f"paths[{number}] += bincount({system}, minlength={len(self.systems)})")
             names = emitter.successor(entry.path.updates, rows)
-            result = names[0] if self.packing.words == 1 else f"({', '.join(names)},)"
-            emitter.line(f"out.append({result})")
+            emitter.line(f"out.append(({number}, {rows.index}, ({', '.join(names)},)))")
             self._write_step_claims(emitter, rows, number, names)
 
         return Leaf(self._for_systems(entry.path.guard, entry.systems), write)
@@ -259,63 +246,59 @@ class Program:
 
         Events that are certain on a path are counted with the path (`implied_events`) and are not among them.
         """
-        groups: dict[object, list[int]] = {}
-        for number, entry in enumerate(self.entries):
-            groups.setdefault(entry.path.action, []).append(number)
-        found: list[tuple[list[int], Callable[[], Callable[..., None]]]] = []
-        for numbers in groups.values():
-            events = self._path_events(numbers)
-            if events:
-                found.append((sorted({event for event, _ in events}), lambda e=events: self._path_coverer(e)))  # type: ignore[misc]
+        groups: dict[Action, tuple[Term, dict[int, list[Term]]]] = {}
+        for action, label, events, everywhere in self.translation.step_events:
+            if systems := self._here(everywhere):
+                _, found = groups.setdefault(action, (label, {}))
+                for key, term in events:
+                    found.setdefault(self.event_keys[key], []).append(self._for_systems(term, systems))
+        for entry in self.entries:
+            for event, term in self._path_events(entry):
+                _, found = groups.setdefault(entry.path.action, (self.terms.true, {}))
+                found.setdefault(event, []).append(term)
+        coverers = [(sorted(events), lambda label=label, events=events: self._step_coverer(label, events)) for label, events in groups.values()]
         claimed = [(self.event_keys[key], term, claim) for claim in self.claims for key, term in claim.term.events]
         if claimed:
-            found.append((sorted({event for event, *_ in claimed}), lambda: self._claim_coverer(claimed)))
-        return found
+            coverers.append((sorted({event for event, *_ in claimed}), lambda: self._claim_coverer(claimed)))
+        return coverers
 
-    def _path_events(self, numbers: list[int]) -> dict[tuple[int, Term], list[int]]:
-        """Return by event and the term on which it hangs the paths that have it."""
-        events: dict[tuple[int, Term], list[int]] = {}
-        for number in numbers:
-            path = self.entries[number].path
-            known = {c.number for c in conjuncts(path.guard)}
-            for key, term in path.events:
-                if not {c.number for c in conjuncts(term)} <= known:
-                    events.setdefault((self.event_keys[key], term), []).append(number)
-            for claim in self._step_claims:
-                if self.entries[number].systems & self.claims[claim].systems:
-                    same = dict(self.claims[claim].term.events)
-                    for key, term in self.step_term(claim, path).events:
-                        if same.get(key) is not term:
-                            where = self._for_systems(term, self.claims[claim].systems)
-                            events.setdefault((self.event_keys[key], where), []).append(number)
-        return events
+    def _path_events(self, entry: PathEntry) -> Iterable[tuple[int, Term]]:
+        """Yield what happens only in some of the states that take a path: arms of merged branches, premises with `next`."""
+        taken = self._for_systems(entry.path.guard, entry.systems)
+        known = {c.number for c in conjuncts(entry.path.guard)}
+        for key, term in entry.path.events:
+            if not {c.number for c in conjuncts(term)} <= known:
+                yield self.event_keys[key], self.terms.all_of((taken, term))
+        for claim in self._step_claims:
+            systems = entry.systems & self.claims[claim].systems
+            if systems:
+                same = dict(self.claims[claim].term.events)
+                for key, term in self.step_term(claim, entry.path).events:
+                    if same.get(key) is not term:
+                        yield self.event_keys[key], self._for_systems(self.terms.all_of((taken, term)), systems)
 
-    def _path_coverer(self, events: dict[tuple[int, Term], list[int]]) -> Callable[..., None]:
+    def _step_coverer(self, label: Term, events: dict[int, list[Term]]) -> Callable[..., None]:
         emitter = Emitter(self.terms, self.packing)
         emitter.line("events, open_ = tally.events, tally.open")
         rows = self._top_rows()
-        guards = [self.entries[number].path.guard for numbers in events.values() for number in numbers]
-        common = [c for c in conjuncts(guards[0]) if all(c in conjuncts(guard) for guard in guards)]
 
         def write(emitter: Emitter, rows: Rows) -> None:
-            taken: dict[tuple[int, ...], str] = {}
-            for (event, term), numbers in events.items():
-                key = tuple(numbers)
-                if key not in taken:
-                    taken[key] = emitter.fresh("g")
-                    masks = [self._for_systems(self.entries[n].path.guard, self.entries[n].systems) for n in numbers]
-                    emitter.line(f"{taken[key]} = {' | '.join(emitter.boolean(m, rows) for m in masks)}")
-                mask = taken[key] if term is self.terms.true else f"{taken[key]} & {emitter.boolean(term, rows)}"
+            for event, terms in events.items():
+                mask = " | ".join(self._mask(emitter, term, rows) for term in dict.fromkeys(terms))
                 emitter.line(f"if open_[{event}]:")
                 emitter.indented(lambda mask=mask, event=event: self._write_count(emitter, rows, mask, event))  # type: ignore[misc]
 
-        emitter.tree([Leaf(self.terms.all_of(common), write)], rows)
+        emitter.tree([Leaf(label, write)], rows)
         return emitter.compile("cover", f"{', '.join(rows.words)}, tally", "None")  # type: ignore[return-value]
+
+    def _mask(self, emitter: Emitter, term: Term, rows: Rows) -> str:
+        """Return a column of truth values, also for a constant."""
+        return emitter.boolean(term, rows) if term.constant is None else f"({rows.words[0]} {'==' if term.constant else '!='} {rows.words[0]})"
 
     def _write_count(self, emitter: Emitter, rows: Rows, mask: str, event: int) -> None:
         slot = self._system_slot
         if slot is None:
-            emitter.line(f"events[{event}, 0] += int(({mask}).sum())")
+            emitter.line(f"events[{event}, 0] += ({mask}).sum()")
         else:
             place = self.packing.places[slot]
             word = rows.words[place.word]
@@ -334,7 +317,7 @@ class Program:
             where = self._for_systems(term, claim.systems)
             if where is self.terms.false:
                 continue
-            mask = emitter.boolean(where, rows) if where is not self.terms.true else f"({rows.words[0]} == {rows.words[0]})"
+            mask = self._mask(emitter, where, rows)
             emitter.line(f"if open_[{event}]:")
             if claim.kind is PropertyKind.STEP:
                 line = f"tally.premises.append(({event}, ({', '.join(f'{w}.compress({mask})' for w in rows.words)},)))"

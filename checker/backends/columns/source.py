@@ -17,7 +17,7 @@ import numpy as np
 
 from checker.backends.columns.packing import Packing, Place
 from checker.backends.columns.paths import Update
-from checker.backends.columns.terms import Term, Terms, members
+from checker.backends.columns.terms import Term, Terms, conjuncts, members
 
 LOOKUP_BITS_MAX = 12
 """A digit of a shared field is looked up in a table where the field has at most so many bits."""
@@ -42,7 +42,7 @@ class Rows:
 
     words: tuple[str, ...]
     index: str
-    """The name of the column of row numbers; empty where sources are not wanted."""
+    """The name of the column of row numbers, which may be None when the code runs; empty where none is wanted."""
     names: dict[int, str] = field(default_factory=dict)
     digits: dict[int, int] = field(default_factory=dict)
     """Slots whose digit is the same in all rows."""
@@ -92,27 +92,35 @@ class Emitter:
 
     def _tree(self, pending: list[tuple[tuple[Term, ...], Leaf]], rows: Rows) -> None:
         while pending:
-            shared = self._most_shared(pending)
-            if shared is None:
+            slot = self._most_tested(pending)
+            if slot is None:
                 for conditions, leaf in pending:
                     self._leaf(conditions, leaf, rows)
                 return
-            below = [(tuple(c for c in conditions if c is not shared), leaf) for conditions, leaf in pending if shared in conditions]
-            pending = [(conditions, leaf) for conditions, leaf in pending if shared not in conditions]
-            self._select((shared,), rows, lambda selected, below=below: self._tree(below, selected))  # type: ignore[misc]
+            branches: dict[int, list[tuple[tuple[Term, ...], Leaf]]] = {}
+            tests: dict[int, Term] = {}
+            rest = []
+            for conditions, leaf in pending:
+                test = next((c for c in conditions if _tested_slot(c) == slot), None)
+                if test is None:
+                    rest.append((conditions, leaf))
+                    continue
+                tests[test.number] = test
+                branches.setdefault(test.number, []).append((tuple(c for c in conditions if c is not test), leaf))
+            for number, below in branches.items():
+                self._select((tests[number],), rows, lambda selected, below=below: self._tree(below, selected))  # type: ignore[misc]
+            pending = rest
 
-    def _most_shared(self, pending: list[tuple[tuple[Term, ...], Leaf]]) -> Term | None:
-        """Return the condition that most leaves share (the first such), None where none has company."""
+    def _most_tested(self, pending: list[tuple[tuple[Term, ...], Leaf]]) -> int | None:
+        """Return the slot on which most leaves put a condition (the first such), None where none has company."""
         counts: dict[int, int] = {}
-        by_number: dict[int, Term] = {}
         for conditions, _ in pending:
-            for condition in filter(_is_cheap, conditions):
-                counts[condition.number] = counts.get(condition.number, 0) + 1
-                by_number[condition.number] = condition
-        if not counts:
-            return None
-        number = max(counts, key=lambda n: counts[n])
-        return by_number[number] if counts[number] > 1 else None
+            for condition in conditions:
+                slot = _tested_slot(condition)
+                if slot is not None:
+                    counts[slot] = counts.get(slot, 0) + 1
+        best = max(counts, key=lambda n: counts[n], default=None)
+        return best if best is not None and counts[best] > 1 else None
 
     def _leaf(self, conditions: tuple[Term, ...], leaf: Leaf, rows: Rows) -> None:
         if not conditions:
@@ -135,7 +143,7 @@ class Emitter:
 
         def body() -> None:
             if rows.index:
-                self.line(f"{selected.index} = {rows.index}.compress({mask})")
+                self.line(f"{selected.index} = {rows.index} if {rows.index} is None else {rows.index}.compress({mask})")
             write(selected)
 
         self.indented(body)
@@ -349,14 +357,7 @@ class Emitter:
         return function
 
 
-def _is_cheap(condition: Term) -> bool:
-    """Tell whether to select by a condition again and again costs less than to carry it along: it reads one slot."""
+def _tested_slot(condition: Term) -> int | None:
+    """Return the slot of a condition that reads one slot only: to select by it costs less than to carry it along."""
     subject = condition.args[0] if condition.operator in ("not", "in") else condition
-    return subject.operator == "slot"
-
-
-def conjuncts(term: Term) -> tuple[Term, ...]:
-    """Return the items of a conjunction; nothing for true."""
-    if term.operator == "and":
-        return term.args
-    return () if term.constant == 1 else (term,)
+    return subject.value if subject.operator == "slot" else None

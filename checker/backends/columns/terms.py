@@ -70,12 +70,15 @@ class Terms:
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Term] = {}
+        self._junctions: dict[tuple[object, ...], Term] = {}
         self._negations: dict[int, Term] = {}
         self.true = self.constant(1, is_bool=True)
         self.false = self.constant(0, is_bool=True)
 
     def _make(self, operator: Operator, args: tuple[Term, ...], value: int, low: int, high: int, *, is_bool: bool, values: tuple[int, ...] = ()) -> Term:
-        key = (operator, value, is_bool, low, high, values, *(a.number for a in args))
+        # An interval follows from what a term is made of, but for slots and narrowed values.
+        numbers = tuple([a.number for a in args])
+        key = (operator, value, numbers, values, low, high, is_bool)
         term = self._known.get(key)
         if term is None:
             term = self._known[key] = Term(len(self._known), operator, args, value, low, high, is_bool=is_bool, values=values)
@@ -134,6 +137,15 @@ class Terms:
             return self.all_of(self.negation(a) for a in item.args)
         return self._make("not", (item,), 0, 0, 1, is_bool=True)
 
+    def outside(self, item: Term) -> Term:
+        """Return `not item` as one piece that conjunctions do not take apart.
+
+        For what is excluded again and again, such as errors: spread out it would be computed again and again.
+        """
+        if item.operator in ("and", "or"):
+            return self._make("not", (item,), 0, 0, 1, is_bool=True)
+        return self.negation(item)
+
     def all_of(self, items: Iterable[Term]) -> Term:
         """Return the conjunction, false where two items contradict each other."""
         return self._junction(items, "and")
@@ -143,6 +155,14 @@ class Terms:
         return self._junction(items, "or")
 
     def _junction(self, items: Iterable[Term], operator: Literal["and", "or"]) -> Term:
+        items = tuple(items)
+        key = (operator, *[item.number for item in items])
+        known = self._junctions.get(key)
+        if known is None:
+            known = self._junctions[key] = self._joined(items, operator)
+        return known
+
+    def _joined(self, items: tuple[Term, ...], operator: Literal["and", "or"]) -> Term:
         neutral, absorbing = (self.true, self.false) if operator == "and" else (self.false, self.true)
         flat: dict[int, Term] = {}
         sets: dict[int, tuple[Term, int]] = {}
@@ -289,3 +309,10 @@ def _flattened(items: Iterable[Term], operator: str) -> Iterator[Term]:
             yield from item.args
         else:
             yield item
+
+
+def conjuncts(term: Term) -> tuple[Term, ...]:
+    """Return the items of a conjunction; nothing for true."""
+    if term.operator == "and":
+        return term.args
+    return () if term.constant == 1 else (term,)

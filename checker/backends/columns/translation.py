@@ -6,11 +6,12 @@ step once for each text and each set of parameters, faults and table rows that i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from checker.backends.columns.paths import ActionPaths, GuardedPath, PathBuilder, PropertyTerm
+from checker.backends.columns.paths import ActionPaths, Event, GuardedPath, PathBuilder, PropertyTerm
 from checker.backends.columns.terms import Term, Terms
+from model.evaluate import Action
 from model.expressions import Expression, FaultDraw, ParameterValue, TableColumn, walk
 from model.specification import Process, Property, PropertyKind, Row, Step, Table
 from model.statements import expressions_of, walk_statements
@@ -40,13 +41,14 @@ class Claim:
 class Translation:
     """Systems as guarded paths and claims over common slots; the systems of an entry are bits by position in the list."""
 
-    def __init__(self, systems: Sequence[TransitionSystem]) -> None:
-        """Translate the systems.
+    def __init__(self, systems: Sequence[TransitionSystem], properties: Collection[str] | None = None) -> None:
+        """Translate the systems, with the properties that are named (None: all).
 
         Raises:
             SpecificationError: a limit of the translation is met (`PATHS_PER_STEP_MAX`, the range of integers).
         """
         self.systems = list(systems)
+        self._properties = properties
         self.terms = Terms()
         self.layout = _Layout(self.systems)
         self.builders = [PathBuilder(s, self.terms, numbers) for s, numbers in zip(self.systems, self.layout.numbers, strict=True)]
@@ -54,6 +56,8 @@ class Translation:
         self.errors: list[tuple[Term, int]] = []
         """Where steps err, and the systems."""
         self.event_keys: dict[Hashable, int] = {}
+        self.step_events: list[tuple[Action, Term, tuple[Event, ...], int]] = []
+        """What evaluating a step meets: the action, where it is next, the events, and the systems."""
         self.waiting: list[tuple[Term, int]] = []
         """Where a process may wait outside its first step: a condition on the state, and the systems."""
         self._cache: dict[Hashable, ActionPaths | None] = {}
@@ -73,6 +77,15 @@ class Translation:
         for actions, label, first, systems in merged.values():
             self._add_action(actions, label, first, systems, paths)
         self.entries = [PathEntry(path, systems) for path, systems in paths.items()]
+        self.waiting = [(label, left) for label, systems in self.waiting if (left := systems & ~self._always_crashing(label))]
+
+    def _always_crashing(self, label: Term) -> int:
+        """Return the systems in which an instance that is next to take this step can always crash instead."""
+        found = 0
+        for entry in self.entries:
+            if entry.path.action.fault is not None and entry.path.guard is label:
+                found |= entry.systems
+        return found
 
     def _add_action(self, actions: ActionPaths, label: Term, first: bool, systems: int, paths: dict[GuardedPath, int]) -> None:  # noqa: FBT001
         """Add the paths of an action; paths that steps with different texts have in common become one."""
@@ -84,6 +97,10 @@ class Translation:
                 entry = replace(entry, twin=entry.twin + 1)
             paths[entry] = paths.get(entry, 0) | systems
             for key, _ in path.events:
+                self.event_keys.setdefault(key, len(self.event_keys))
+        if actions.events:
+            self.step_events.append((actions.action, label, actions.events, systems))
+            for key, _ in actions.events:
                 self.event_keys.setdefault(key, len(self.event_keys))
         if actions.error is not terms.false:
             self.errors.append((terms.all_of((label, actions.error)), systems))
@@ -130,6 +147,8 @@ class Translation:
         cache: dict[Hashable, PropertyTerm] = {}
         for number, builder in enumerate(self.builders):
             for claim in builder.system.specification.properties.values():
+                if self._properties is not None and claim.name not in self._properties:
+                    continue
                 key = (id(claim), self.layout.signature(builder.system), self._uses.of(claim, builder.system))
                 if key not in cache:
                     step = claim.kind is PropertyKind.STEP

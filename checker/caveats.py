@@ -1,0 +1,103 @@
+"""What a verdict rests on and what it leaves open, in sentences; no verdict is shown without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from checker.exploration import Exploration
+from model.specification import Property, PropertyKind, Scenario
+from model.system import Budget, TransitionSystem
+
+
+def assumed(system: TransitionSystem) -> tuple[str, ...]:
+    """Return what the verdicts of a system take as given: its parameters, and which faults happen how often."""
+    return (*_parameters(system), *_allowed_faults(system))
+
+
+def not_covered(scenario: Scenario, exploration: Exploration, asked: Iterable[Property]) -> tuple[str, ...]:
+    """Return what the verdicts of a scenario say nothing of."""
+    system = exploration.system
+    return (
+        *_faults_left_out(system),
+        *_crashes_inside_steps(system),
+        *(["other values of the parameters"] if system.parameters else []),
+        *_not_asked(scenario, asked),
+        *_unexplored(exploration),
+    )
+
+
+def assumed_by(asked: Property) -> tuple[str, ...]:
+    """Return what the verdict on one property takes as given beyond that."""
+    if asked.kind is PropertyKind.RECOVERABLE:
+        return (
+            "fairness: only fair steps help; a fault, a crash or an unfair step on the way is never needed",
+            "choice: `choose` may go well",
+        )
+    return ()
+
+
+def not_covered_by(asked: Property) -> tuple[str, ...]:
+    """Return what the verdict on one property leaves open beyond that."""
+    match asked.kind:
+        case PropertyKind.POSSIBLE:
+            return ("whether it is reached in every run, or from every state: one run reaches it",)
+        case PropertyKind.RECOVERABLE:
+            return ("whether every run gets there: from every state some run does",)
+        case _:
+            return ()
+
+
+def _parameters(system: TransitionSystem) -> Iterator[str]:
+    for name, value in system.parameters.items():
+        yield f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
+
+
+def _allowed_faults(system: TransitionSystem) -> Iterator[str]:
+    crashing = False
+    for name, fault in system.specification.faults.items():
+        budget = system.budgets[name]
+        if budget.allowed:
+            where = f" of {', '.join(fault.crashes)} {_where(budget)}" if fault.crashes else ""
+            yield f"{name}{where}: {_how_often(budget)}"
+            crashing = crashing or bool(fault.crashes)
+    if crashing:
+        yield "a process that crashes is at its first step again at once"
+
+
+def _how_often(budget: Budget) -> str:
+    if budget.limit is None:
+        return "any number of times"
+    return "at most once" if budget.limit == 1 else f"at most {budget.limit} times"
+
+
+def _where(budget: Budget) -> str:
+    return "at every kill point" if budget.at is None else f"at {', '.join(sorted(budget.at))} only"
+
+
+def _faults_left_out(system: TransitionSystem) -> Iterator[str]:
+    for name, budget in system.budgets.items():
+        if not budget.allowed:
+            yield f"{name}: off"
+        elif budget.limit is not None:
+            yield f"{name} more than {'once' if budget.limit == 1 else f'{budget.limit} times'}"
+        if budget.allowed and budget.at is not None:
+            yield f"{name} at any kill point but {', '.join(sorted(budget.at))}"
+
+
+def _crashes_inside_steps(system: TransitionSystem) -> Iterator[str]:
+    if any(system.budgets[name].allowed for name, fault in system.specification.faults.items() if fault.crashes):
+        yield "a crash inside a step: each step happens as a whole or not at all"
+
+
+def _not_asked(scenario: Scenario, asked: Iterable[Property]) -> Iterator[str]:
+    names = {a.name for a in asked}
+    left_out = [name for name in scenario.specification.properties if name not in names]
+    if left_out:
+        yield f"properties not asked about: {', '.join(left_out)}"
+
+
+def _unexplored(exploration: Exploration) -> Iterator[str]:
+    if exploration.failure is not None:
+        yield "what comes after a run-time error"
+    if not exploration.complete:
+        yield f"everything beyond the {exploration.states:,} states found so far: {exploration.cut or 'cut short'}"

@@ -1,0 +1,289 @@
+"""The command line: options as typed functions, exit codes, and what is said when something goes wrong.
+
+Kept light: a command imports what it needs when it runs, so that `--help` waits for no engine.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from checker.installation import foreign_model, version
+from checker.verdict import ExitCode
+
+if TYPE_CHECKING:
+    from checker.commands.running import RunOptions
+
+_HELP = """Can any crash, together with any other fault we admit, make this protocol go wrong?
+
+Exit codes: 0 everything as declared, 1 a property breaks undeclared or a declared break does not happen, 2 bad input,
+3 inconclusive, 4 vacuous, 5 engines disagree, 70 internal error."""
+
+app = typer.Typer(
+    name="killpoint",
+    help=_HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+class Engine(str, Enum):
+    """The explorers to choose from."""
+
+    COLUMNAR = "columnar"
+    ORACLE = "oracle"
+
+
+Specification = Annotated[str, typer.Argument(metavar="SPEC", help="A YAML file, or the name of a bundled specification.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/schemas/) instead of text.")]
+MaxStates = Annotated[int | None, typer.Option("--max-states", help="Stop a run beyond so many states.")]
+Timeout = Annotated[float | None, typer.Option("--timeout", help="Stop after so many seconds.", metavar="SECONDS")]
+Workers = Annotated[int | None, typer.Option("--workers", help="Processors to use; all of them unless told.")]
+EngineChoice = Annotated[Engine, typer.Option("--engine", help="Which explorer; the oracle is slow and obvious.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Explore anew, and store nothing.")]
+OutItf = Annotated[Path | None, typer.Option("--out-itf", metavar="FILE", help="Also write the trace in ITF.")]
+
+
+def _version(value: bool) -> None:  # noqa: FBT001 - the signature that typer calls
+    if value:
+        typer.echo(f"killpoint {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Take the options that come before a command."""
+    del show_version
+
+
+@app.command()
+def check(
+    *,
+    specifications: Annotated[
+        list[str] | None, typer.Argument(metavar="[SPEC]...", help="Files or directories; all bundled ones unless told.")
+    ] = None,
+    scenario: Annotated[list[str] | None, typer.Option("--scenario", "-s", help="Only this one; may be repeated.")] = None,
+    properties: Annotated[
+        list[str] | None, typer.Option("--property", "-p", help="Only this one; may be repeated.")
+    ] = None,
+    mutant: Annotated[list[str] | None, typer.Option("--mutant", "-m", help="Only this one; may be repeated.")] = None,
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    workers: Workers = None,
+    engine: EngineChoice = Engine.COLUMNAR,
+    no_cache: NoCache = False,
+    out_itf: OutItf = None,
+    reports: Annotated[
+        Path | None, typer.Option("--reports", metavar="DIR", help="Write summary.md, summary.json and run.json there.")
+    ] = None,
+) -> None:
+    """Decide every claim of a specification.
+
+    Every scenario must break exactly what it declares, and every mutant must be caught.
+
+    Of all the bundled specifications of a checkout the record in reports/ is refreshed.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.check import CheckOptions, run
+
+        chosen = CheckOptions(
+            specifications or (), scenario or (), properties or (), mutant or (), as_json, out_itf, reports
+        )
+        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
+
+    _answer("check", run, as_json=as_json)
+
+
+@app.command()
+def show(*, specification: Specification, as_json: AsJson = False) -> None:
+    """Show what a specification declares.
+
+    Kill points, steps, tables, faults, parameters, properties, scenarios and mutants at a glance.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.show import run
+
+        return run(specification, as_json=as_json)
+
+    _answer("show", run, as_json=as_json)
+
+
+@app.command()
+def trace(
+    *,
+    specification: Specification,
+    scenario: Annotated[str, typer.Option("--scenario", "-s", help="The scenario; the first unless told.")] = "",
+    asked: Annotated[
+        str, typer.Option("--property", "-p", help="The property; the one that breaks soonest unless told.")
+    ] = "",
+    mutant: Annotated[str, typer.Option("--mutant", "-m", help="A mutant instead of a scenario.")] = "",
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    workers: Workers = None,
+    engine: EngineChoice = Engine.COLUMNAR,
+    no_cache: NoCache = False,
+    out_itf: OutItf = None,
+) -> None:
+    """Show the shortest counterexample or witness.
+
+    The shortest run that breaks a property, or that reaches a `possible` one.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.trace import TraceOptions, run
+
+        chosen = TraceOptions(specification, scenario, mutant, asked, as_json, out_itf)
+        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
+
+    _answer("trace", run, as_json=as_json)
+
+
+@app.command()
+def explore(
+    *,
+    specification: Specification,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow",
+            metavar="FAULT=COUNT",
+            help="A fault: a number, unlimited or off; crashes also at kill points, crash=1@process.step.",
+        ),
+    ] = None,
+    variant: Annotated[str, typer.Option("--variant", help="A variant of the protocol.")] = "",
+    asked: Annotated[str, typer.Option("--property", "-p", help="Only this property.")] = "",
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    workers: Workers = None,
+    engine: EngineChoice = Engine.COLUMNAR,
+    no_cache: NoCache = False,
+    out_itf: OutItf = None,
+) -> None:
+    """Ask what if: one free run.
+
+    The protocol under parameters and faults of your choice: what holds, what breaks, and how.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.explore import ExploreOptions, run
+
+        chosen = ExploreOptions(specification, variant, settings or (), allow or (), asked, as_json, out_itf)
+        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
+
+    _answer("explore", run, as_json=as_json)
+
+
+@app.command()
+def explain(
+    *, code: Annotated[str, typer.Argument(metavar="CODE", help="KP201, 201 or UNKNOWN_NAME.")], as_json: AsJson = False
+) -> None:
+    """Explain a code, with examples."""
+
+    def run() -> ExitCode:
+        from checker.commands.explain import run
+
+        return run(code, as_json=as_json)
+
+    _answer("explain", run, as_json=as_json)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line, `sys.argv` unless told otherwise; return the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    foreign = foreign_model()
+    if foreign:
+        sys.stderr.write(f"killpoint cannot start: {foreign}\n")
+        return ExitCode.BAD_INPUT
+    try:
+        app(None if arguments is None else list(arguments), prog_name="killpoint")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else ExitCode.AS_DECLARED if end.code is None else ExitCode.INTERNAL
+    return ExitCode.AS_DECLARED
+
+
+def _running(
+    states_max: int | None, timeout: float | None, workers: int | None, engine: Engine, *, no_cache: bool
+) -> RunOptions:
+    from checker.cache import Cache, user_cache
+    from checker.commands.choices import positive, raise_if_any
+    from checker.commands.running import RunOptions, available_processors
+
+    found = [*positive("--max-states", states_max), *positive("--timeout", timeout), *positive("--workers", workers)]
+    raise_if_any(found)
+    return RunOptions(
+        states_max=states_max,
+        timeout=timeout,
+        workers=workers or available_processors(),
+        engine=engine.value,
+        cache=Cache(None) if no_cache else user_cache(),
+    )
+
+
+def _answer(command: str, run: Callable[[], ExitCode], *, as_json: bool) -> None:
+    """Run a command and leave with its code, whatever happens."""
+    from checker.commands.answers import refuse
+    from checker.commands.inputs import BadInput
+    from checker.trace import EngineDisagreement
+
+    try:
+        code = run()
+        sys.stdout.flush()
+    except BadInput as error:
+        code = refuse(command, error, as_json=as_json)
+    except EngineDisagreement as error:
+        sys.stderr.write(f"engines disagree: {error}\n{_PLEASE_REPORT}\n")
+        code = ExitCode.DISAGREEMENT
+    except MemoryError:
+        sys.stderr.write("out of memory: nothing can be said; try `--max-states`, fewer faults or smaller parameters\n")
+        code = ExitCode.INCONCLUSIVE
+    except BrokenPipeError:
+        code = _pipe_closed()
+    except KeyboardInterrupt:
+        _die_interrupted()
+    except Exception:  # noqa: BLE001 - the last resort: say what happened and that it is our fault
+        traceback.print_exc()
+        sys.stderr.write(f"\ninternal error in `killpoint {command}`. {_PLEASE_REPORT}\n")
+        code = ExitCode.INTERNAL
+    raise typer.Exit(code)
+
+
+_PLEASE_REPORT = "This is a defect of killpoint. Please report it, with the command and the specification."
+
+
+def _pipe_closed() -> ExitCode:
+    """Leave quietly when whoever reads our output has seen enough (`killpoint show … | head`)."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    return ExitCode.AS_DECLARED
+
+
+def _die_interrupted() -> None:
+    """End as a program ends that does not handle Ctrl-C, so that a calling shell sees it too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)

@@ -1,0 +1,152 @@
+"""Exploring with limits: the cache is asked first, progress is shown, and Ctrl-C ends it with what is known so far."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Literal
+
+from checker.cache import Cache, cache_key
+from checker.commands.inputs import BadInput, Loaded
+from checker.exploration import Exploration, Limits
+from checker.identity import patch_of, system_hash
+from checker.reporting.output import standard_error
+from checker.reporting.progress import ProgressLine
+from model.diagnostics import Diagnostic, SpecificationError
+from model.source import Source
+from model.specification import Scenario
+from model.system import TransitionSystem
+
+EngineName = Literal["columnar", "oracle"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to explore: where to stop, on how many processors, with which engine, and with what of earlier runs."""
+
+    states_max: int | None = None
+    timeout: float | None = None
+    workers: int = 1
+    engine: EngineName = "columnar"
+    cache: Cache = Cache(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """Explorations by the names of their claims, which of them are earlier ones, and how long the others took."""
+
+    explorations: dict[str, Exploration]
+    cached: frozenset[str]
+    seconds: float
+
+
+def available_processors() -> int:
+    """Return the number of processors that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def systems_of(loaded: Mapping[str, tuple[Loaded, Mapping[str, Scenario]]]) -> dict[str, dict[str, TransitionSystem]]:
+    """Build the systems of the claims of several files, by file and claim.
+
+    Raises:
+        BadInput: with what is wrong with any of them (a parameter out of range, a type that is empty).
+    """
+    refused: dict[str, Diagnostic] = {}
+    sources: dict[str, Source] = {}
+    systems: dict[str, dict[str, TransitionSystem]] = {}
+    for name, (each, claims) in loaded.items():
+        systems[name] = {}
+        for claim in claims.values():
+            try:
+                systems[name][claim.name] = TransitionSystem.of(claim)
+            except SpecificationError as error:
+                sources |= each.sources
+                # Several scenarios that meet the same mistake make one message.
+                refused |= {str(diagnostic): diagnostic for diagnostic in error.diagnostics}
+    if refused:
+        raise BadInput(refused.values(), sources)
+    return systems
+
+
+class Runner:
+    """Runs explorations for one command, which share its time; to be used as a context."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self.options = options
+        deadline = time.monotonic() + options.timeout if options.timeout is not None else None
+        self.limits = Limits(states_max=options.states_max, deadline=deadline, workers=options.workers)
+        self.progress = ProgressLine(standard_error())
+        self._before: object = None
+
+    def __enter__(self) -> Runner:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.progress.clear()
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)  # type: ignore[arg-type]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody has pressed Ctrl-C."""
+        return self.limits.interrupted
+
+    def explore(self, loaded: Loaded, claims: Mapping[str, Scenario], systems: Mapping[str, TransitionSystem]) -> Explored:
+        """Explore the systems of some claims of a file; after an interrupt, only what was explored before.
+
+        Raises:
+            BadInput: a limit of the language is met in translation.
+            EngineDisagreement: the evaluator does not confirm what the engine has found.
+        """
+        keys = self._keys(loaded, claims, systems)
+        known = {name: self.options.cache.load(keys[name], system) for name, system in systems.items()}
+        found = {name: exploration for name, exploration in known.items() if exploration is not None}
+        cached = frozenset(found)
+        missing = {name: system for name, system in systems.items() if name not in found}
+        started = time.monotonic()
+        if missing and not self.interrupted:
+            for name, exploration in self._explored(loaded, missing).items():
+                found[name] = exploration
+                self.options.cache.store(keys[name], exploration)
+        return Explored({name: found[name] for name in systems if name in found}, cached, time.monotonic() - started)
+
+    def _explored(self, loaded: Loaded, systems: Mapping[str, TransitionSystem]) -> dict[str, Exploration]:
+        self.limits.on_progress = self.progress.of(loaded.file.source.file)
+        try:
+            if self.options.engine == "oracle":
+                from checker.engines import oracle
+
+                results = [oracle.explore(system, self.limits) for system in systems.values()]
+            else:
+                from checker.engines import columnar
+
+                results = columnar.explore(list(systems.values()), self.limits)
+        except SpecificationError as error:
+            raise BadInput(error.diagnostics, loaded.sources) from error
+        finally:
+            self.progress.clear()
+        return dict(zip(systems, results, strict=True))
+
+    def _keys(self, loaded: Loaded, claims: Mapping[str, Scenario], systems: Mapping[str, TransitionSystem]) -> dict[str, str]:
+        source, engine = loaded.file.source, self.options.engine
+        return {
+            name: cache_key(system_hash(source, patch_of(claims[name]), system), engine) for name, system in systems.items()
+        }
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self.limits.interrupted = True
+        # The next one is not ours to handle: whoever presses twice wants out at once.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        self.progress.clear()
+        output = standard_error()
+        output.line(("warning", "interrupted"), ("", ": ending after this layer; once more to end at once"))
+        output.flush()

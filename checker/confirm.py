@@ -1,0 +1,121 @@
+"""Every finding is taken to the evaluator before anybody is shown it.
+
+Whatever an engine says, here it is asked again of the one meaning: the trace transition by transition, then what is
+claimed of its end. A contradiction is an `EngineDisagreement`: a defect of ours, never of the specification.
+"""
+
+from __future__ import annotations
+
+from checker.exploration import Finding
+from checker.trace import EngineDisagreement, Trace, confirm_violation, describe_state, replay
+from model.evaluate import EvaluationError, Evaluator, Failure
+from model.specification import Property, PropertyKind
+from model.system import STOPPED, State, TransitionSystem
+
+REGION_MAX = 2_000
+"""So many states behind a state that is said to have no way to its goal are searched for one."""
+
+
+def confirm_property(system: TransitionSystem, asked: Property, finding: Finding) -> None:
+    """Confirm the violation of a property, or the witness of a `possible` one.
+
+    For a `recoverable` one the states behind the end of the trace are searched for the goal that is said to be out of
+    reach; where there are more than `REGION_MAX` of them the rest is taken from the engine.
+
+    Raises:
+        EngineDisagreement: the trace does not exist, or its end is not what it is said to be.
+    """
+    _confirm_trace(system, finding)
+    on_transition = asked.kind is PropertyKind.STEP
+    if on_transition and not finding.trace.steps:
+        raise EngineDisagreement(f"`{asked.name}` is said to break on a transition, and the trace has none")
+    try:
+        if asked.kind is PropertyKind.POSSIBLE:
+            _confirm_witness(system, asked, finding.trace)
+        else:
+            confirm_violation(system, finding.trace, asked.expression, on_transition=on_transition)
+    except EvaluationError as error:
+        raise EngineDisagreement(f"`{asked.name}` has no value where an engine decides it: {error.message}") from error
+    if asked.kind is PropertyKind.RECOVERABLE:
+        _confirm_lost(system, asked, finding.trace)
+
+
+def confirm_failure(system: TransitionSystem, finding: Finding) -> None:
+    """Confirm that the specification errs, as said, in the state in which a trace ends.
+
+    Raises:
+        EngineDisagreement: the trace does not exist, or there is no such error behind it.
+    """
+    _confirm_trace(system, finding)
+    error = finding.error
+    if error is None:
+        raise EngineDisagreement("an engine reports a run-time error and does not say which")
+    found = _errors_in(system, finding.trace)
+    if not any((other.code, other.span) == (error.code, error.span) for other in found):
+        raise EngineDisagreement(
+            f"an engine reports `{error.message}` in {describe_state(system, finding.trace.last)}; "
+            f"the evaluator finds there: {'; '.join(other.message for other in found) or 'no error'}"
+        )
+
+
+def confirm_waiting(system: TransitionSystem, finding: Finding) -> None:
+    """Confirm that nothing can happen at the end of a trace, while a process is in the middle of its steps.
+
+    Raises:
+        EngineDisagreement: the trace does not exist, something can happen, or no process waits.
+    """
+    _confirm_trace(system, finding)
+    state = finding.trace.last
+    if any(True for _ in Evaluator(system).transitions(state)):
+        raise EngineDisagreement(f"an engine takes {describe_state(system, state)} for an end state; it is none")
+    if not any(
+        state[system.label_slots[process.name, instance]] not in {process.first, STOPPED}
+        for process, instance in system.instances()
+        if not process.environment
+    ):
+        raise EngineDisagreement(f"no process waits in {describe_state(system, state)}")
+
+
+def _confirm_trace(system: TransitionSystem, finding: Finding) -> None:
+    trace = finding.trace
+    if finding.depth != len(trace):
+        raise EngineDisagreement(f"a trace of {len(trace)} transitions is called {finding.depth} deep")
+    replay(system, list(trace.states), [step.action for step in trace.steps])
+
+
+def _confirm_witness(system: TransitionSystem, asked: Property, trace: Trace) -> None:
+    if not Evaluator(system).holds(asked.expression, trace.last):
+        where = describe_state(system, trace.last)
+        raise EngineDisagreement(f"an engine calls `{asked.name}` reached where the evaluator finds it false: {where}")
+
+
+def _confirm_lost(system: TransitionSystem, asked: Property, trace: Trace) -> None:
+    evaluator = Evaluator(system)
+    known = {trace.last}
+    pending: list[State] = [trace.last]
+    while pending and len(known) <= REGION_MAX:
+        for outcome in evaluator.transitions(pending.pop()):
+            if isinstance(outcome, Failure) or not outcome.fair or outcome.successor in known:
+                continue
+            if evaluator.holds(asked.expression, outcome.successor):
+                where = describe_state(system, outcome.successor)
+                raise EngineDisagreement(f"an engine finds no way to `{asked.name}`, and there is one, to {where}")
+            known.add(outcome.successor)
+            pending.append(outcome.successor)
+
+
+def _errors_in(system: TransitionSystem, trace: Trace) -> list[EvaluationError]:
+    """Return the errors of the last state: of the failing action, or where none is named all there are."""
+    evaluator = Evaluator(system)
+    outcomes = list(evaluator.transitions(trace.last))
+    if trace.failing is not None:
+        return [f.error for f in outcomes if isinstance(f, Failure) and f.action == trace.failing]
+    successors = [outcome.successor for outcome in outcomes if not isinstance(outcome, Failure)]
+    found = [outcome.error for outcome in outcomes if isinstance(outcome, Failure)]
+    for asked in system.specification.properties.values():
+        for successor in successors if asked.kind is PropertyKind.STEP else [None]:
+            try:
+                evaluator.holds(asked.expression, trace.last, successor)
+            except EvaluationError as error:
+                found.append(error)
+    return found

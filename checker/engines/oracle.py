@@ -1,0 +1,276 @@
+"""The plain explorer: breadth-first, one state at a time, over the evaluator. Slow and obvious, to judge others by.
+
+It decides every property over the whole space and keeps what it needs to do so in plain dictionaries and lists: the
+number of each state, how each was first reached, and all transitions. Expect some thousand states a second.
+
+Invariants:
+- States are numbered in the order in which they are found, so a smaller number is never farther from the start, and
+  the first finding of a kind has a shortest trace.
+- Properties are evaluated, all of them, in every state that is expanded and on every transition from it, violated or
+  not: coverage and errors must not depend on what was violated before.
+- A path that errs gives no successor. What lies behind it is unknown, so nothing is said of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
+from checker.trace import Trace, TraceStep
+from model.evaluate import Action, EvaluationError, Evaluator, Failure, Transition
+from model.source import Span
+from model.specification import Property, PropertyKind, Row
+from model.system import STOPPED, State, TransitionSystem
+
+
+def explore(system: TransitionSystem, limits: Limits) -> Exploration:
+    """Explore everything that is reachable, and decide every property of the specification.
+
+    An exploration that was cut short keeps what it has found, but says nothing of `recoverable` properties: a way to
+    the goal may lead through states that nobody has looked at.
+    """
+    return _Explorer(system, limits).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """A transition between numbered states; `step` is None for a crash."""
+
+    target: int
+    fair: bool
+    step: str | None
+
+
+class _Explorer:
+    def __init__(self, system: TransitionSystem, limits: Limits) -> None:
+        self.system = system
+        self.limits = limits
+        self.result = Exploration(system, engine="oracle")
+        self.recorder = _Recorder(self.result.coverage)
+        self.evaluator = Evaluator(system, self.recorder)
+        self.properties = tuple(system.specification.properties.values())
+        self.states: list[State] = []
+        self.numbers: dict[State, int] = {}
+        self.parents: dict[int, tuple[int, Transition]] = {}
+        """How each state but the initial ones was first reached."""
+        self.edges: list[list[_Edge]] = []
+        """The transitions from each expanded state, by its number."""
+        self.goals: dict[str, set[int]] = {p.name: set() for p in self._of(PropertyKind.RECOVERABLE)}
+        self.started = time.monotonic()
+
+    def run(self) -> Exploration:
+        layer = [number for state in self.system.initial_states if (number := self._found(state)) is not None]
+        while layer:
+            self.result.depth += 1
+            self._report(layer)
+            layer = self._layer(layer)
+            if self.result.cut:
+                break
+        self.result.states = len(self.states)
+        self.result.complete = not self.result.cut
+        if self.result.complete:
+            for recoverable in self._of(PropertyKind.RECOVERABLE):
+                self._recover(recoverable)
+        return self.result
+
+    def _of(self, *kinds: PropertyKind) -> Iterable[Property]:
+        return (p for p in self.properties if p.kind in kinds)
+
+    def _found(self, state: State) -> int | None:
+        """Give a new state the next number; None for a known one."""
+        if state in self.numbers:
+            return None
+        number = self.numbers[state] = len(self.states)
+        self.states.append(state)
+        return number
+
+    def _layer(self, layer: list[int]) -> list[int]:
+        """Expand one layer; return the next."""
+        following: list[int] = []
+        for number in layer:
+            self.result.cut = self.limits.reason_to_stop(len(self.states))
+            if self.result.cut:
+                break
+            following += self._expand(number)
+        return following
+
+    def _expand(self, number: int) -> list[int]:
+        """Decide the properties in a state and on its transitions; return the states that are new."""
+        state = self.states[number]
+        errors = self._errors_of_properties(number, state)
+        ways_out = 0
+        following: list[int] = []
+        edges: list[_Edge] = []
+        for outcome in self.evaluator.transitions(state):
+            ways_out += 1
+            if isinstance(outcome, Failure):
+                errors += 1
+                self._failed(number, outcome.error, outcome.action)
+                continue
+            self.result.transitions += 1
+            self._cover(outcome)
+            new = self._found(outcome.successor)
+            if new is not None:
+                self.parents[new] = (number, outcome)
+                following.append(new)
+            edges.append(_Edge(self.numbers[outcome.successor], outcome.fair, _step_name(outcome.action)))
+            errors += self._errors_on_transition(number, state, outcome)
+        self.edges.append(edges)
+        self.result.failing_states += errors > 0
+        if not ways_out and self.result.waiting is None and self._waits(state):
+            self.result.waiting = self._finding(number)
+        return following
+
+    # -- properties -----------------------------------------------------------------------------------------------
+
+    def _errors_of_properties(self, number: int, state: State) -> int:
+        """Evaluate everything that is said of single states; return how many properties have no value here."""
+        errors = 0
+        for asked in self._of(PropertyKind.ALWAYS, PropertyKind.POSSIBLE, PropertyKind.RECOVERABLE):
+            try:
+                true = self.evaluator.holds(asked.expression, state)
+            except EvaluationError as error:
+                errors += 1
+                self._failed(number, error, None)
+                continue
+            if asked.kind is PropertyKind.RECOVERABLE:
+                if true:
+                    self.goals[asked.name].add(number)
+            elif true == (asked.kind is PropertyKind.POSSIBLE) and asked.name not in self.result.findings:
+                self.result.findings[asked.name] = self._finding(number)
+        return errors
+
+    def _errors_on_transition(self, number: int, state: State, transition: Transition) -> int:
+        """Evaluate everything that is said of transitions; return how many properties have no value on this one."""
+        errors = 0
+        for asked in self._of(PropertyKind.STEP):
+            try:
+                true = self.evaluator.holds(asked.expression, state, transition.successor)
+            except EvaluationError as error:
+                errors += 1
+                self._failed(number, error, None)
+                continue
+            if not true and asked.name not in self.result.findings:
+                self.result.findings[asked.name] = self._finding(number, transition)
+        return errors
+
+    def _recover(self, asked: Property) -> None:
+        """Find the first state from which fair transitions lead to no state of the goal."""
+        predecessors: list[list[int]] = [[] for _ in self.states]
+        for source, edges in enumerate(self.edges):
+            for edge in edges:
+                if edge.fair:
+                    predecessors[edge.target].append(source)
+        able = set(self.goals[asked.name])
+        pending = deque(able)
+        while pending:
+            for source in predecessors[pending.popleft()]:
+                if source not in able:
+                    able.add(source)
+                    pending.append(source)
+        lost = next((number for number in range(len(self.states)) if number not in able), None)
+        if lost is not None:
+            self.result.findings[asked.name] = self._finding(lost, still_possible=self._still_possible(lost))
+
+    def _still_possible(self, start: int) -> tuple[str, ...]:
+        """Return the steps that can happen in or after a state, whether fair or not, crashes in between included."""
+        known = {start}
+        pending = deque(known)
+        steps: set[str] = set()
+        while pending:
+            for edge in self.edges[pending.popleft()]:
+                if edge.step is not None:
+                    steps.add(edge.step)
+                if edge.target not in known:
+                    known.add(edge.target)
+                    pending.append(edge.target)
+        return tuple(sorted(steps))
+
+    # -- what is noted --------------------------------------------------------------------------------------------
+
+    def _cover(self, transition: Transition) -> None:
+        coverage = self.result.coverage
+        coverage.faults.update(transition.faults)
+        step, kill_point = _step_name(transition.action), transition.action.kill_point
+        if step is not None:
+            coverage.steps.add(step)
+        if kill_point is not None:
+            coverage.kill_points.add(kill_point)
+
+    def _failed(self, number: int, error: EvaluationError, failing: Action | None) -> None:
+        if self.result.failure is None:
+            trace = self._trace(number)
+            self.result.failure = Finding(len(trace), Trace(trace.initial, trace.steps, failing), error)
+
+    def _finding(self, number: int, last: Transition | None = None, *, still_possible: tuple[str, ...] = ()) -> Finding:
+        trace = self._trace(number)
+        if last is not None:
+            trace = Trace(trace.initial, (*trace.steps, _trace_step(last)))
+        return Finding(len(trace), trace, still_possible=still_possible)
+
+    def _trace(self, number: int) -> Trace:
+        """Walk back from a state to the initial one it was found from."""
+        steps: list[TraceStep] = []
+        while number in self.parents:
+            number, transition = self.parents[number]
+            steps.append(_trace_step(transition))
+        return Trace(self.states[number], tuple(reversed(steps)))
+
+    def _waits(self, state: State) -> bool:
+        """Tell whether some sequential process is neither at its first step nor stopped."""
+        return any(
+            state[self.system.label_slots[process.name, instance]] not in {process.first, STOPPED}
+            for process, instance in self.system.instances()
+            if not process.environment
+        )
+
+    def _report(self, layer: list[int]) -> None:
+        if self.limits.on_progress is not None:
+            seconds = time.monotonic() - self.started
+            done = self.result
+            self.limits.on_progress(Progress(done.depth, len(self.states), done.transitions, len(layer), seconds))
+
+
+class _Recorder:
+    """Keeps what the evaluator reports; see `model.evaluate.Observer`.
+
+    A branch counts only on a path that becomes a transition. A row counts wherever it is the one that matches: the row
+    that keeps a `when` false has decided something, though there is no path.
+    """
+
+    def __init__(self, coverage: Coverage) -> None:
+        self.coverage = coverage
+        self.shadowed: set[Span] = set()
+        coverage.shadowed_rows = self.shadowed
+        self.path: set[tuple[Span, bool]] = set()
+
+    def branch(self, span: Span, taken: bool) -> None:
+        self.path.add((span, taken))
+
+    def path_ended(self, completed: bool) -> None:
+        if completed:
+            self.coverage.branches |= self.path
+        self.path.clear()
+
+    def row(self, span: Span) -> None:
+        self.coverage.rows.add(span)
+
+    def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
+        # Only rows that have not matched so far are of interest, and there are few of them after a while.
+        for row in rows:
+            if row.span not in self.coverage.rows and row.span not in self.shadowed and fits(row):
+                self.shadowed.add(row.span)
+
+    def premise(self, span: Span) -> None:
+        self.coverage.premises.add(span)
+
+
+def _step_name(action: Action) -> str | None:
+    return None if action.fault is not None else f"{action.process}.{action.label}"
+
+
+def _trace_step(transition: Transition) -> TraceStep:
+    return TraceStep(transition.action, transition.choices, transition.faults, transition.successor)

@@ -1,0 +1,49 @@
+"""What one run of `check` came to, file by file, as reports and documents are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from checker.campaign import FileReport
+from checker.judgement import ScenarioReport
+from checker.verdict import ExitCode, worst
+from model.specification import Scenario, SpecificationFile
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A file, how its claims came out, which of them were answered from the cache, and how long the others took."""
+
+    path: Path
+    file: SpecificationFile
+    report: FileReport
+    cached: frozenset[str]
+    seconds: float
+
+    @property
+    def claims(self) -> tuple[ScenarioReport, ...]:
+        """All scenarios and mutants that were run."""
+        return (*self.report.scenarios, *self.report.mutants)
+
+    def claim(self, report: ScenarioReport) -> Scenario:
+        """Return what a report is about."""
+        return (self.file.mutants if report.mutant else self.file.scenarios)[report.name]
+
+
+def exit_code_of(checked: Iterable[CheckedFile]) -> ExitCode:
+    """Return the code for several files; inconclusive for none."""
+    return worst(each.report.exit_code for each in checked)
+
+
+MEANING = {
+    ExitCode.AS_DECLARED: "everything as declared",
+    ExitCode.NOT_AS_DECLARED: "not as declared",
+    ExitCode.BAD_INPUT: "the specification has errors",
+    ExitCode.INCONCLUSIVE: "inconclusive",
+    ExitCode.VACUOUS: "vacuous: something is never put to use",
+    ExitCode.DISAGREEMENT: "engines disagree, which is a defect of killpoint: please report it",
+    ExitCode.INTERNAL: "internal error, which is a defect of killpoint: please report it",
+}
+"""What an exit code says, in words."""
