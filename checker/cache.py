@@ -72,6 +72,10 @@ class Cache:
             entry.unlink(missing_ok=True)
 
 
+NO_CACHE = Cache(None)
+"""Nothing is found and nothing is kept."""
+
+
 def user_cache() -> Cache:
     """Return the cache of whoever runs this: `KILLPOINT_CACHE`, or a directory among the user's other caches."""
     chosen = os.environ.get("KILLPOINT_CACHE")
@@ -81,7 +85,7 @@ def user_cache() -> Cache:
     try:
         home = Path(caches) if caches else Path.home() / ".cache"
     except RuntimeError:
-        return Cache(None)
+        return NO_CACHE
     return Cache(home / "killpoint" / "explorations")
 
 

@@ -10,7 +10,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,14 +38,16 @@ app = typer.Typer(
 )
 
 
-class Engine(str, Enum):
+class Engine(StrEnum):
     """The explorers to choose from."""
 
     COLUMNAR = "columnar"
     ORACLE = "oracle"
 
 
-Specification = Annotated[str, typer.Argument(metavar="SPEC", help="A YAML file, or the name of a bundled specification.")]
+Specification = Annotated[
+    str, typer.Argument(metavar="SPEC", help="A YAML file, or the name of a bundled specification.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document (docs/schemas/) instead of text.")]
 MaxStates = Annotated[int | None, typer.Option("--max-states", help="Stop a run beyond so many states.")]
 Timeout = Annotated[float | None, typer.Option("--timeout", help="Stop after so many seconds.", metavar="SECONDS")]
@@ -55,7 +57,7 @@ NoCache = Annotated[bool, typer.Option("--no-cache", help="Explore anew, and sto
 OutItf = Annotated[Path | None, typer.Option("--out-itf", metavar="FILE", help="Also write the trace in ITF.")]
 
 
-def _version(value: bool) -> None:  # noqa: FBT001 - the signature that typer calls
+def _version(value: bool) -> None:
     if value:
         typer.echo(f"killpoint {version()}")
         raise typer.Exit
@@ -76,9 +78,12 @@ def options(
 def check(
     *,
     specifications: Annotated[
-        list[str] | None, typer.Argument(metavar="[SPEC]...", help="Files or directories; all bundled ones unless told.")
+        list[str] | None,
+        typer.Argument(metavar="[SPEC]...", help="Files or directories; all bundled ones unless told."),
     ] = None,
-    scenario: Annotated[list[str] | None, typer.Option("--scenario", "-s", help="Only this one; may be repeated.")] = None,
+    scenario: Annotated[
+        list[str] | None, typer.Option("--scenario", "-s", help="Only this one; may be repeated.")
+    ] = None,
     properties: Annotated[
         list[str] | None, typer.Option("--property", "-p", help="Only this one; may be repeated.")
     ] = None,
@@ -223,14 +228,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(None if arguments is None else list(arguments), prog_name="killpoint")
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else ExitCode.AS_DECLARED if end.code is None else ExitCode.INTERNAL
+        return (
+            end.code if isinstance(end.code, int) else ExitCode.AS_DECLARED if end.code is None else ExitCode.INTERNAL
+        )
     return ExitCode.AS_DECLARED
 
 
 def _running(
     states_max: int | None, timeout: float | None, workers: int | None, engine: Engine, *, no_cache: bool
 ) -> RunOptions:
-    from checker.cache import Cache, user_cache
+    from checker.cache import NO_CACHE, user_cache
     from checker.commands.choices import positive, raise_if_any
     from checker.commands.running import RunOptions, available_processors
 
@@ -241,7 +248,7 @@ def _running(
         timeout=timeout,
         workers=workers or available_processors(),
         engine=engine.value,
-        cache=Cache(None) if no_cache else user_cache(),
+        cache=NO_CACHE if no_cache else user_cache(),
     )
 
 
@@ -265,7 +272,7 @@ def _answer(command: str, run: Callable[[], ExitCode], *, as_json: bool) -> None
     except BrokenPipeError:
         code = _pipe_closed()
     except KeyboardInterrupt:
-        _die_interrupted()
+        code = _die_interrupted()
     except Exception:  # noqa: BLE001 - the last resort: say what happened and that it is our fault
         traceback.print_exc()
         sys.stderr.write(f"\ninternal error in `killpoint {command}`. {_PLEASE_REPORT}\n")
@@ -283,7 +290,8 @@ def _pipe_closed() -> ExitCode:
     return ExitCode.AS_DECLARED
 
 
-def _die_interrupted() -> None:
+def _die_interrupted() -> ExitCode:
     """End as a program ends that does not handle Ctrl-C, so that a calling shell sees it too."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGINT)
+    return ExitCode.INCONCLUSIVE

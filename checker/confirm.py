@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from checker.exploration import Finding
 from checker.trace import EngineDisagreement, Trace, confirm_violation, describe_state, replay
-from model.evaluate import EvaluationError, Evaluator, Failure
+from model.evaluate import Evaluator
 from model.specification import Property, PropertyKind
 from model.system import STOPPED, State, TransitionSystem
+from model.transitions import EvaluationError, Failure
 
 REGION_MAX = 2_000
 """So many states behind a state that is said to have no way to its goal are searched for one."""

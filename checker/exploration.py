@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from checker.trace import Trace
-from model.evaluate import EvaluationError
 from model.source import Span
 from model.system import TransitionSystem
+from model.transitions import EvaluationError
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ from typing import Any
 from checker.exploration import Coverage, Exploration, Finding
 from checker.trace import Trace, replay
 from model.codes import code_of
-from model.evaluate import Action, EvaluationError
 from model.source import Span
 from model.system import State, TransitionSystem
+from model.transitions import Action, EvaluationError
 
 Document = dict[str, Any]
 """A JSON object; whatever is read from one is checked by using it."""
@@ -51,7 +51,7 @@ def from_document(document: Document, system: TransitionSystem) -> Exploration:
     """
     try:
         return _to_exploration(document, system)
-    except Exception as error:  # noqa: BLE001 - a wrong document can go wrong in any way, and means nothing then
+    except Exception as error:  # A wrong document can go wrong in any way, and means nothing then.
         raise NotAsStored(str(error)) from error
 
 

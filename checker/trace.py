@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from model.evaluate import Action, Evaluator, Transition
+from model.evaluate import Evaluator
 from model.expressions import Expression
 from model.system import State, TransitionSystem
+from model.transitions import Action, Transition
 from model.types import Value
 
 

@@ -15,7 +15,6 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Protocol, assert_never
 
 from model.constants import compare
@@ -48,57 +47,8 @@ from model.source import Span
 from model.specification import Process, Row, Step, Table
 from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
 from model.system import STOPPED, State, TransitionSystem
+from model.transitions import Action, EvaluationError, Failure, Transition
 from model.types import CounterType, RangeType, Value, ValueType
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """What happened in a transition: a step of an instance, or a crash before the step `label`.
-
-    `fault` is the crash fault's name for a crash, else None.
-    """
-
-    process: str
-    instance: int
-    label: str
-    fault: str | None = None
-
-    @property
-    def kill_point(self) -> str | None:
-        """The stable id of the kill point that a crash hit; None for a step."""
-        return f"{self.process}.{self.label}" if self.fault is not None else None
-
-
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """One transition: the action, how its choices and faults came out, and the state after it."""
-
-    action: Action
-    choices: tuple[Value, ...]
-    faults: tuple[str, ...]
-    """The faults that happened, in order; a crash counts."""
-    successor: State
-    fair: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A path that ends in a run-time error (language, point 14) instead of a successor."""
-
-    action: Action
-    choices: tuple[Value, ...]
-    faults: tuple[str, ...]
-    error: EvaluationError
-
-
-class EvaluationError(Exception):
-    """A run-time error of a specification: a value outside its type, an index outside its array, a table gap."""
-
-    def __init__(self, code: Code, message: str, span: Span) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.span = span
 
 
 class Observer(Protocol):

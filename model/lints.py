@@ -9,7 +9,19 @@ from model.expressions import Expression, Fresh, TableColumn, VariableValue, wal
 from model.scope import Declarations
 from model.source import Span
 from model.specification import Step
-from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, expressions_of, walk_statements
+from model.statements import (
+    Assign,
+    Choose,
+    Count,
+    For,
+    Goto,
+    If,
+    Read,
+    Statement,
+    Stop,
+    expressions_of,
+    walk_statements,
+)
 
 
 def lint_step(step: Step, declarations: Declarations, diagnostics: Diagnostics, *, crashing: bool, atomic: bool, environment: bool) -> None:

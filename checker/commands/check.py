@@ -1,4 +1,4 @@
-"""`killpoint check`: are all claims of these specifications as declared?"""
+"""`killpoint check`: whether all claims of specifications are as declared."""
 
 from __future__ import annotations
 
@@ -123,7 +123,8 @@ def _claims(options: CheckOptions, loaded: Loaded) -> dict[str, Scenario]:
     claims += [
         c
         for c in file.mutants.values()
-        if c.name in options.mutants or (everything and (not options.properties or set(c.breaks) & set(options.properties)))
+        if c.name in options.mutants
+        or (everything and (not options.properties or set(c.breaks) & set(options.properties)))
     ]
     return {c.name: c for c in claims if not options.properties or asked_properties(c, options.properties)}
 

@@ -6,6 +6,7 @@ Everything that is wrong with a command is collected and shown at once, each wit
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from checker.commands.inputs import BadInput, Loaded
 from model import limits
@@ -21,7 +22,12 @@ def check_names(names: Iterable[str], known: Iterable[str], code: Code, what: st
     """Return an error for each name that is not known."""
     candidates = list(dict.fromkeys(known))
     return [
-        Diagnostic(code, f"there is no {what} {quoted(name)}", None, help=did_you_mean(name, candidates, known=f"the {what} names"))
+        Diagnostic(
+            code,
+            f"there is no {what} {quoted(name)}",
+            None,
+            help=did_you_mean(name, candidates, known=f"the {what} names"),
+        )
         for name in dict.fromkeys(names)
         if name not in candidates
     ]
@@ -32,7 +38,11 @@ def all_properties(loaded: Iterable[Loaded]) -> list[str]:
     found: dict[str, None] = {}
     for each in loaded:
         claims = [*each.file.scenarios.values(), *each.file.mutants.values()]
-        for specification in [each.file.specification, *each.file.variants.values(), *(c.specification for c in claims)]:
+        for specification in [
+            each.file.specification,
+            *each.file.variants.values(),
+            *(c.specification for c in claims),
+        ]:
             found |= dict.fromkeys(specification.properties)
     return list(found)
 
@@ -175,14 +185,16 @@ def _allowances(specification: Specification, texts: Sequence[str], found: list[
     return allow
 
 
-def _count(name: str, text: str, found: list[Diagnostic]) -> int | str:
+def _count(name: str, text: str, found: list[Diagnostic]) -> int | Literal["unlimited"]:
     if text == UNLIMITED:
-        return UNLIMITED
+        return "unlimited"
     if text in _NOT_AT_ALL:
         return 0
     if text.isascii() and text.isdigit() and len(text) <= 9 and int(text) <= limits.FAULT_BUDGET_MAX:
         return int(text)
-    message = f"`{name}` can be allowed `unlimited`, `off` or 0 to {limits.FAULT_BUDGET_MAX:,} times, not {quoted(text)}"
+    message = (
+        f"`{name}` can be allowed `unlimited`, `off` or 0 to {limits.FAULT_BUDGET_MAX:,} times, not {quoted(text)}"
+    )
     found.append(Diagnostic(Code.OPTION_VALUE, message, None))
     return 0
 

@@ -1,4 +1,4 @@
-"""`killpoint explore`: what if? One run of a protocol under parameters and faults of one's own choice."""
+"""`killpoint explore`: one run of a protocol under parameters and faults of one's own choice."""
 
 from __future__ import annotations
 
@@ -100,7 +100,10 @@ def _remarks(report: ScenarioReport, *, cached: bool) -> Iterator[tuple[str, str
         if problem.code in {ExitCode.INCONCLUSIVE, ExitCode.DISAGREEMENT, ExitCode.VACUOUS}:
             yield mark(problem.code)[1], problem.message
     if report.waiting is not None:
-        yield "can end", f"waiting, after {len(report.waiting.trace)} transitions: a process is in the middle of its steps"
+        yield (
+            "can end",
+            f"waiting, after {len(report.waiting.trace)} transitions: a process is in the middle of its steps",
+        )
 
 
 _MARKS = {

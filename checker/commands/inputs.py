@@ -120,7 +120,11 @@ def _named(specifications: Sequence[str], refused: list[Diagnostic]) -> Iterator
         else:
             known = [*bundled_names(), *(str(other) for other in _neighbours(path))]
             message = f"there is no file or directory {quoted(argument)}"
-            refused.append(Diagnostic(Code.FILE_UNREADABLE, message, None, help=did_you_mean(argument, known, known="bundled, or near")))
+            refused.append(
+                Diagnostic(
+                    Code.FILE_UNREADABLE, message, None, help=did_you_mean(argument, known, known="bundled, or near")
+                )
+            )
 
 
 def _bundled(name: str) -> Path | None:
@@ -143,7 +147,9 @@ def _below(directory: Path) -> list[Path]:
 
 
 def _neighbours(path: Path) -> list[Path]:
-    return [other for other in sorted(path.parent.iterdir()) if other.suffix in SUFFIXES] if path.parent.is_dir() else []
+    return (
+        [other for other in sorted(path.parent.iterdir()) if other.suffix in SUFFIXES] if path.parent.is_dir() else []
+    )
 
 
 def _as_seen_from_here(path: Path) -> Path:

@@ -9,9 +9,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Literal
+from typing import Literal, Self
 
-from checker.cache import Cache, cache_key
+from checker.cache import NO_CACHE, Cache, cache_key
 from checker.commands.inputs import BadInput, Loaded
 from checker.exploration import Exploration, Limits
 from checker.identity import patch_of, system_hash
@@ -33,7 +33,7 @@ class RunOptions:
     timeout: float | None = None
     workers: int = 1
     engine: EngineName = "columnar"
-    cache: Cache = Cache(None)
+    cache: Cache = NO_CACHE
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Runner:
         self.progress = ProgressLine(standard_error())
         self._before: object = None
 
-    def __enter__(self) -> Runner:
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._interrupt)
         return self
@@ -99,7 +99,9 @@ class Runner:
         """Whether somebody has pressed Ctrl-C."""
         return self.limits.interrupted
 
-    def explore(self, loaded: Loaded, claims: Mapping[str, Scenario], systems: Mapping[str, TransitionSystem]) -> Explored:
+    def explore(
+        self, loaded: Loaded, claims: Mapping[str, Scenario], systems: Mapping[str, TransitionSystem]
+    ) -> Explored:
         """Explore the systems of some claims of a file; after an interrupt, only what was explored before.
 
         Raises:
@@ -135,10 +137,13 @@ class Runner:
             self.progress.clear()
         return dict(zip(systems, results, strict=True))
 
-    def _keys(self, loaded: Loaded, claims: Mapping[str, Scenario], systems: Mapping[str, TransitionSystem]) -> dict[str, str]:
+    def _keys(
+        self, loaded: Loaded, claims: Mapping[str, Scenario], systems: Mapping[str, TransitionSystem]
+    ) -> dict[str, str]:
         source, engine = loaded.file.source, self.options.engine
         return {
-            name: cache_key(system_hash(source, patch_of(claims[name]), system), engine) for name, system in systems.items()
+            name: cache_key(system_hash(source, patch_of(claims[name]), system), engine)
+            for name, system in systems.items()
         }
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:

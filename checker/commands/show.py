@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from checker.commands.answers import print_document, warn
 from checker.commands.inputs import load_one
+from checker.reporting.output import standard_output
 from checker.reporting.overview import overview_document
 from checker.reporting.overviewlines import overview_lines
-from checker.reporting.output import standard_output
 from checker.verdict import ExitCode
 
 

@@ -11,7 +11,15 @@ from checker.commands.choices import one_claim, one_property
 from checker.commands.inputs import Loaded, load_one
 from checker.commands.running import Explored, Runner, RunOptions, systems_of
 from checker.judgement import PropertyReport, ScenarioReport, judge_scenario
-from checker.reporting.claims import ShownTrace, caveat_lines, error_lines, failure_trace, mark, property_trace, system_items
+from checker.reporting.claims import (
+    ShownTrace,
+    caveat_lines,
+    error_lines,
+    failure_trace,
+    mark,
+    property_trace,
+    system_items,
+)
 from checker.reporting.documents import claim_document, file_document
 from checker.reporting.output import Line, Output, blank, flowed, sentence, standard_output
 from checker.verdict import ExitCode, Verdict, worst

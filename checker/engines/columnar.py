@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from checker.backends.columns.program import SYSTEMS_MAX, Program, Tally, Words
 from checker.backends.columns.translation import Claim, Translation, slot_keys
 from checker.engines import frontier
+from checker.engines.processes import in_processes
 from checker.engines.recover import can_reach, reachable_from
 from checker.engines.widestates import WideCodec
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
 from checker.trace import EngineDisagreement, Trace, replay
-from model.evaluate import Action, EvaluationError, Evaluator, Failure
+from model.evaluate import Evaluator
 from model.specification import PropertyKind
 from model.system import State, TransitionSystem
+from model.transitions import Action, EvaluationError, Failure
 
 WORD_BITS = 64
 LAYERS_IN_MEMORY = 64 << 20
@@ -36,7 +38,9 @@ EDGE_STATES = 1 << 16
 """States expanded at a time when the edges of the graph are collected."""
 
 
-def explore(systems: Sequence[TransitionSystem], limits: Limits, properties: Collection[str] | None = None) -> list[Exploration]:
+def explore(
+    systems: Sequence[TransitionSystem], limits: Limits, properties: Collection[str] | None = None
+) -> list[Exploration]:
     """Explore systems, all of those that fit into common states in one run.
 
     `properties` names the properties to look at; all of them where it is None.
@@ -45,12 +49,15 @@ def explore(systems: Sequence[TransitionSystem], limits: Limits, properties: Col
         SpecificationError: a limit of the language is met in translation.
         EngineDisagreement: the evaluator does not confirm a trace.
     """
-    results: dict[int, Exploration] = {}
     translation = Translation(systems, properties)
-    for group in _groups(systems):
-        run = _Run(Program(translation, group), limits)
-        for i, result in zip(group, run.explore(), strict=True):
-            results[i] = result
+    groups = _groups(systems)
+    explored = in_processes(lambda group, own: _Run(Program(translation, group), own).explore(), groups, limits)
+    results = {
+        i: result for group, found in zip(groups, explored, strict=True) for i, result in zip(group, found, strict=True)
+    }
+    for i, system in enumerate(systems):
+        # What comes back from another process leaves the systems behind.
+        results[i].system = system
     return [results[i] for i in range(len(systems))]
 
 
@@ -120,6 +127,7 @@ class _Run:
         self.found: dict[tuple[int, int], _Target] = {}
         self.failures: dict[int, _Target] = {}
         self.waiting: dict[int, _Target] = {}
+        self.still_possible: dict[tuple[str, int], tuple[str, ...]] = {}
         self.tallies: list[Tally] = []
         self.idle: list[Tally] = []
         self.open: list[bool] = []
@@ -129,11 +137,26 @@ class _Run:
         self.cut = ""
 
     def explore(self) -> list[Exploration]:
+        """Explore, and return what was found for each system."""
         program = self.program
-        initial = self._keys([np.array(column, np.uint64) for column in zip(*(
-            program.encode(i, state) for i, system in enumerate(program.systems) for state in system.initial_states), strict=True)])
+        initial = self.keys_of(
+            [
+                np.array(column, np.uint64)
+                for column in zip(
+                    *(
+                        program.encode(i, state)
+                        for i, system in enumerate(program.systems)
+                        for state in system.initial_states
+                    ),
+                    strict=True,
+                )
+            ]
+        )
         outcome = frontier.explore(
-            initial, self._expand, workers=self.limits.workers, on_layer=self._on_layer,
+            initial,
+            self._expand,
+            workers=self.limits.workers,
+            on_layer=self._on_layer,
             limits=frontier.Limits(states=self.limits.states_max, stop=self._stop),
         )
         self._drain()
@@ -146,7 +169,7 @@ class _Run:
 
     # -- packed states --------------------------------------------------------------------------------------------
 
-    def _keys(self, columns: Sequence[Words]) -> Words:
+    def keys_of(self, columns: Sequence[Words]) -> Words:
         return columns[0] if self.codec is None else self.codec.encode(columns)
 
     def _words(self, keys: Words) -> Sequence[Words]:
@@ -156,7 +179,7 @@ class _Run:
         words = self._words(np.array([key], np.uint64))
         return self.program.decode([int(column[0]) for column in words])
 
-    def _system_numbers(self, keys: Words) -> NDArray[np.int64]:
+    def system_numbers(self, keys: Words) -> NDArray[np.int64]:
         return self.program.system_numbers(keys) if self.codec is None else np.zeros(len(keys), np.int64)
 
     # -- during the search ----------------------------------------------------------------------------------------
@@ -165,16 +188,16 @@ class _Run:
         self.cut = self.limits.reason_to_stop(0)
         return bool(self.cut)
 
-    def _expand(self, keys: Words) -> list[Words]:
+    def _expand(self, states: Words) -> list[Words]:
         try:
             tally = self.idle.pop()
         except IndexError:
             tally = Tally(np.zeros_like(self.paths), np.zeros_like(self.events))
             self.tallies.append(tally)
         tally.searching = self.searching
-        successors = self.expander(*self._words(keys), None, tally)
+        successors = self.expander(*self._words(states), None, tally)
         self.idle.append(tally)
-        return [self._keys(columns) for _, _, columns in successors]
+        return [self.keys_of(columns) for _, _, columns in successors]
 
     def _on_layer(self, layer: frontier.Layer) -> None:
         self._drain()
@@ -187,11 +210,14 @@ class _Run:
         self.layer_sizes.append(sizes)
         active = sizes > 0
         self.searching = [
-            any(active[i] and (number, i) not in self.found for i in _bits(claim.systems)) for number, claim in enumerate(self.program.claims)
+            any(active[i] and (number, i) not in self.found for i in _bits(claim.systems))
+            for number, claim in enumerate(self.program.claims)
         ]
         if self.limits.on_progress is not None:
             states = int(sum(int(s.sum()) for s in self.layer_sizes))
-            self.limits.on_progress(Progress(layer.depth, states, int(self.paths.sum()), len(layer.states), time.monotonic() - self.started))
+            self.limits.on_progress(
+                Progress(layer.depth, states, int(self.paths.sum()), len(layer.states), time.monotonic() - self.started)
+            )
 
     def _drain(self) -> None:
         """Take over what the threads have tallied in the layer that has just been expanded."""
@@ -199,7 +225,7 @@ class _Run:
         for tally in self.tallies:
             self.paths += tally.paths
             tally.paths[:] = 0
-        failing = [self._keys(words) for tally in self.tallies for words in tally.failing]
+        failing = [self.keys_of(words) for tally in self.tallies for words in tally.failing]
         if failing:
             self._take_failing(np.unique(np.concatenate(failing)), depth)
         for tally in self.tallies:
@@ -230,32 +256,37 @@ class _Run:
         self._take_premises(tally)
 
     def _take_failing(self, keys: Words, depth: int) -> None:
-        numbers = self._system_numbers(keys)
+        numbers = self.system_numbers(keys)
         for i in np.unique(numbers).tolist():
             mine = keys[numbers == i]
             self.results[i].failing_states += len(mine)
             self.failures.setdefault(i, _Target(depth, int(mine.min())))
 
-    def _take_hit(self, depth: int, claim: int, path: int, words: tuple[Words, ...], successors: tuple[Words, ...] | None) -> None:
+    def _take_hit(
+        self, depth: int, claim: int, path: int, words: tuple[Words, ...], successors: tuple[Words, ...] | None
+    ) -> None:
         """Keep the least state (and of its successors the least) that a layer has for a claim in each system."""
-        keys = self._keys(words)
-        after = self._keys(successors) if successors is not None else keys
-        numbers = self._system_numbers(keys)
+        keys = self.keys_of(words)
+        after = self.keys_of(successors) if successors is not None else keys
+        numbers = self.system_numbers(keys)
         for i in np.unique(numbers).tolist():
             chosen = np.flatnonzero(numbers == i)
             best = chosen[np.lexsort((after[chosen], keys[chosen]))[0]]
             target = _Target(depth, int(keys[best]), path, int(after[best]))
             known = self.found.get((claim, i))
-            if known is None or (known.depth == depth and (target.key, target.path, target.successor) < (known.key, known.path, known.successor)):
+            if known is None or (
+                known.depth == depth
+                and (target.key, target.path, target.successor) < (known.key, known.path, known.successor)
+            ):
                 self.found[claim, i] = target
 
     def _take_premises(self, tally: Tally) -> None:
-        """Count premises of `step` properties in states that have a successor; first one state each is tried, then all."""
-        pending = [(event, np.unique(self._keys(words))) for event, words in tally.premises]
+        """Count premises of `step` properties in states that have a successor: one state each is tried, then all."""
+        pending = [(event, np.unique(self.keys_of(words))) for event, words in tally.premises]
         for only_first in (True, False):
             tried: list[tuple[int, Words]] = []
             for event, keys in pending:
-                numbers = self._system_numbers(keys)
+                numbers = self.system_numbers(keys)
                 chosen = np.flatnonzero(self.events[event][numbers] == 0)
                 if only_first:
                     chosen = chosen[np.unique(numbers[chosen], return_index=True)[1]]
@@ -265,15 +296,15 @@ class _Run:
                 return
             alive = candidates[self._has_successor(candidates)]
             for event, keys in tried:
-                self.events[event] += np.bincount(self._system_numbers(keys[np.isin(keys, alive)]), minlength=self.count)
+                self.events[event] += np.bincount(self.system_numbers(keys[np.isin(keys, alive)]), minlength=self.count)
 
     def _has_successor(self, keys: Words) -> NDArray[np.bool_]:
         alive = np.zeros(len(keys), np.bool_)
-        for _, rows, _ in self._trace_from(keys):
+        for _, rows, _ in self.trace_from(keys):
             alive[rows] = True
         return alive
 
-    def _trace_from(self, keys: Words) -> list[tuple[int, NDArray[np.int64], tuple[Words, ...]]]:
+    def trace_from(self, keys: Words) -> list[tuple[int, NDArray[np.int64], tuple[Words, ...]]]:
         """Return the successors of states with the rows they come from; what is met on the way is not tallied again."""
         unheard = Tally(np.zeros_like(self.paths), self.events, searching=[False] * len(self.program.claims))
         return self.expander(*self._words(keys), np.arange(len(keys)), unheard)  # type: ignore[return-value]
@@ -285,12 +316,14 @@ class _Run:
         if self._may_wait is None:
             self._may_wait = self.program.selector(self.program.waiting)
         candidates = np.flatnonzero(self._may_wait(*self._words(keys)))
-        candidates = candidates[~np.isin(self._system_numbers(keys[candidates]), list(self.waiting))]
+        candidates = candidates[~np.isin(self.system_numbers(keys[candidates]), list(self.waiting))]
         if len(candidates):
             ends = candidates[~self._has_successor(keys[candidates])]
             ends = ends[~self._fails(keys[ends])]
             depths = first_depth + np.searchsorted(np.cumsum(sizes), ends, side="right")
-            for i, depth, key in zip(self._system_numbers(keys[ends]).tolist(), depths.tolist(), keys[ends].tolist(), strict=True):
+            for i, depth, key in zip(
+                self.system_numbers(keys[ends]).tolist(), depths.tolist(), keys[ends].tolist(), strict=True
+            ):
                 self.waiting.setdefault(i, _Target(depth, key))
 
     def _fails(self, keys: Words) -> NDArray[np.bool_]:
@@ -301,7 +334,7 @@ class _Run:
 
     # -- after the search -----------------------------------------------------------------------------------------
 
-    def _summarise(self, complete: bool) -> None:  # noqa: FBT001 - what the search said
+    def _summarise(self, complete: bool) -> None:
         sizes = np.array(self.layer_sizes).reshape(-1, self.count)
         reason = self.cut or self.limits.reason_to_stop(2**63) or "cut short"
         for i, result in enumerate(self.results):
@@ -369,10 +402,9 @@ class _Run:
         after = reachable_from(start, graph.sources, graph.targets)
         numbers = np.unique(graph.paths[after[graph.sources]]).tolist()
         actions = [self.program.entries[n].path.action for n in numbers]
-        graph.still_possible[claim.name, i] = tuple(sorted({f"{a.process}.{a.label}" for a in actions if a.fault is None}))
-        self.still_possible = graph.still_possible
-
-    still_possible: dict[tuple[str, int], tuple[str, ...]] = {}  # noqa: RUF012 - replaced, never changed
+        self.still_possible[claim.name, i] = tuple(
+            sorted({f"{a.process}.{a.label}" for a in actions if a.fault is None})
+        )
 
     # -- traces ---------------------------------------------------------------------------------------------------
 
@@ -386,13 +418,17 @@ class _Run:
             trace = self._replayed(i, chains[kind, claim, i], target)
             if kind == "claim":
                 name = self.program.claims[claim].name
-                self.results[i].findings[name] = Finding(len(trace), trace, still_possible=self.still_possible.get((name, i), ()))
+                self.results[i].findings[name] = Finding(
+                    len(trace), trace, still_possible=self.still_possible.get((name, i), ())
+                )
             elif kind == "waiting":
                 self.results[i].waiting = Finding(len(trace), trace)
             else:
                 self.results[i].failure = self._failure(i, trace)
 
-    def _walk_back(self, targets: dict[tuple[str, int, int], _Target]) -> dict[tuple[str, int, int], list[tuple[int, int]]]:
+    def _walk_back(
+        self, targets: dict[tuple[str, int, int], _Target]
+    ) -> dict[tuple[str, int, int], list[tuple[int, int]]]:
         """Return for each target the (state, path that led to it) from its initial state on; the first path is -1."""
         chains: dict[tuple[str, int, int], list[tuple[int, int]]] = {name: [] for name in targets}
         wanted: dict[tuple[str, int, int], int] = {}
@@ -413,12 +449,12 @@ class _Run:
         """Return for each key of the next layer the least state of this layer that leads to it, and by which path."""
         layer = self.layers[depth]
         if self.count > 1:
-            layer = layer[np.isin(self._system_numbers(layer), np.unique(self._system_numbers(keys)))]
+            layer = layer[np.isin(self.system_numbers(layer), np.unique(self.system_numbers(keys)))]
         found: dict[int, tuple[int, int]] = {}
         for start in range(0, len(layer), EDGE_STATES):
             states = layer[start : start + EDGE_STATES]
-            for path, rows, columns in self._trace_from(states):
-                successors = self._keys(columns)
+            for path, rows, columns in self.trace_from(states):
+                successors = self.keys_of(columns)
                 positions = np.minimum(np.searchsorted(keys, successors), len(keys) - 1)
                 for hit in np.flatnonzero(keys[positions] == successors).tolist():
                     candidate = (int(states[rows[hit]]), path)
@@ -453,7 +489,11 @@ def _first_error(system: TransitionSystem, state: State) -> tuple[EvaluationErro
         if isinstance(transition, Failure):
             return transition.error, transition.action
     for claim in system.specification.properties.values():
-        successors = [t.successor for t in transitions if not isinstance(t, Failure)] if claim.kind is PropertyKind.STEP else [None]
+        successors = (
+            [t.successor for t in transitions if not isinstance(t, Failure)]
+            if claim.kind is PropertyKind.STEP
+            else [None]
+        )
         for successor in successors:
             try:
                 evaluator.holds(claim.expression, state, successor)
@@ -469,16 +509,15 @@ class _Graph:
         layers = [run.layers[depth] for depth in range(len(run.layers))]
         self.keys = np.concatenate(layers)
         self.layer_ends = np.cumsum([len(layer) for layer in layers])
-        self.systems = run._system_numbers(self.keys)  # noqa: SLF001 - the run's own graph
-        self.still_possible: dict[tuple[str, int], tuple[str, ...]] = {}
+        self.systems = run.system_numbers(self.keys)
         order = np.argsort(self.keys)
         ordered = self.keys[order]
         sources, targets, paths = [], [], []
         fair_paths = np.array([entry.path.fair for entry in run.program.entries], np.bool_)
         for start in range(0, len(self.keys), EDGE_STATES):
-            for path, rows, columns in run._trace_from(self.keys[start : start + EDGE_STATES]):  # noqa: SLF001
+            for path, rows, columns in run.trace_from(self.keys[start : start + EDGE_STATES]):
                 sources.append((rows + start).astype(np.int32))
-                targets.append(order[np.searchsorted(ordered, run._keys(columns))].astype(np.int32))  # noqa: SLF001
+                targets.append(order[np.searchsorted(ordered, run.keys_of(columns))].astype(np.int32))
                 paths.append(np.full(len(rows), path, np.int32))
         empty = np.zeros(0, np.int32)
         self.sources = np.concatenate(sources) if sources else empty

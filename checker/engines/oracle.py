@@ -20,10 +20,11 @@ from dataclasses import dataclass
 
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
 from checker.trace import Trace, TraceStep
-from model.evaluate import Action, EvaluationError, Evaluator, Failure, Transition
+from model.evaluate import Evaluator
 from model.source import Span
 from model.specification import Property, PropertyKind, Row
 from model.system import STOPPED, State, TransitionSystem
+from model.transitions import Action, EvaluationError, Failure, Transition
 
 
 def explore(system: TransitionSystem, limits: Limits) -> Exploration:

@@ -92,7 +92,8 @@ def _notes(checked: CheckedFile, report: ScenarioReport) -> Iterator[Line]:
             yield ((style, problem.message),)
     declared = tuple(asked for asked in report.properties if asked.declared and asked.broken)
     if declared:
-        yield (("", f"{'caught by' if report.mutant else 'as declared'}: {', '.join(lengths(declared))}"),)
+        heading = "traces" if report.problems else "caught by" if report.mutant else "as declared"
+        yield (("", f"{heading}: {', '.join(lengths(declared))}"),)
     elif report.survives and not report.problems:
         yield (("", "survives, as declared"),)
     if report.waiting is not None:
@@ -113,7 +114,10 @@ def _surprise(checked: CheckedFile, width: int) -> Iterator[Line]:
     what = f"`{shown.property}` breaks, undeclared" if shown.property else "a run-time error"
     kind = "mutant" if shown.report.mutant else "scenario"
     steps = len(shown.finding.trace)
-    yield (("bad", "✗ "), ("title", f"{kind} {shown.report.name}: {what}, after {steps} transition{'s' * (steps != 1)}"))
+    yield (
+        ("bad", "✗ "),
+        ("title", f"{kind} {shown.report.name}: {what}, after {steps} transition{'s' * (steps != 1)}"),
+    )
     yield ()
     yield from shown.lines(width)
     yield ()
@@ -154,7 +158,9 @@ def _teeth(checked: CheckedFile, width: int) -> Iterator[Line]:
         yield from _paragraph("in use", f"not judged ({teeth.why_not_judged})", width)
         return
     if teeth.tallies:
-        tallies = [f"{tally.used} of {tally.total} {tally.kind.value}{'s' * (tally.total != 1)}" for tally in teeth.tallies]
+        tallies = [
+            f"{tally.used} of {tally.total} {tally.kind.value}{'s' * (tally.total != 1)}" for tally in teeth.tallies
+        ]
         yield from _paragraph("in use", ", ".join(tallies), width)
     for unused in teeth.unused:
         yield from _unused(unused, width)
@@ -178,7 +184,9 @@ def _caveats(reports: Sequence[ScenarioReport], width: int) -> Iterator[Line]:
     ):
         counted = Counter(one for each in sentences for one in each).most_common()
         if counted:
-            shown = [one if number == len(reports) else f"{one} (in {number})" for one, number in counted[:_CAVEATS_MAX]]
+            shown = [
+                one if number == len(reports) else f"{one} (in {number})" for one, number in counted[:_CAVEATS_MAX]
+            ]
             more = [f"{len(counted) - _CAVEATS_MAX} more in `--json`"] if len(counted) > _CAVEATS_MAX else []
             yield from _paragraph(heading, "; ".join([*shown, *more]), width, "dim")
 
@@ -206,7 +214,11 @@ def summary_line(checked: Sequence[CheckedFile], code: ExitCode) -> Line:
     mutants = sum(len(each.report.mutants) for each in checked)
     counts = [(len(checked), "file"), (scenarios, "scenario"), (mutants, "mutant")]
     text = ", ".join(f"{number} {word}{'s' * (number != 1)}" for number, word in counts if number)
-    pieces: list[Piece] = [(style, f"{sign} "), ("title", f"{text or 'nothing was run'}: "), (style, _outcome(checked, code))]
+    pieces: list[Piece] = [
+        (style, f"{sign} "),
+        ("title", f"{text or 'nothing was run'}: "),
+        (style, _outcome(checked, code)),
+    ]
     return tuple(pieces)
 
 

@@ -13,10 +13,10 @@ from checker.reporting.output import Line, aligned, blank, flowed, sentence
 from checker.reporting.texts import FileTexts
 from checker.verdict import ExitCode, Verdict
 from model.diagnostics import Diagnostic
-from model.evaluate import EvaluationError
 from model.source import Source
 from model.specification import PropertyKind, Scenario, SpecificationFile
 from model.system import Budget, TransitionSystem
+from model.transitions import EvaluationError
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from checker.exploration import Finding
 from checker.reporting.output import Line, Piece, aligned, blank, cells, flowed, sentence
 from checker.trace import Trace, TraceStep
-from model.evaluate import Action
 from model.system import State, TransitionSystem
+from model.transitions import Action
 from model.types import Value
 
 _ACTION_SHARE = 0.4
@@ -126,11 +126,13 @@ class _Drawing:
         if self.trace.failing is not None:
             action = self.trace.failing
             lane = self._lane(action.process, action.instance)
-            rows.append(_Row((("bad", f"{lane}.{action.label}"),), {lane: ("bad", "●")}, ((("bad", "cannot be completed"),),)))
+            rows.append(
+                _Row((("bad", f"{lane}.{action.label}"),), {lane: ("bad", "●")}, ((("bad", "cannot be completed"),),))
+            )
         return rows
 
     def _start_items(self) -> Iterator[Line]:
-        """Yield the initial values of what the trace changes, so that every change can be read against the line above."""
+        """Yield the initial values of what the trace changes, to read the changes against."""
         states = self.trace.states
         hidden = self.labels | self.budgets | self.fresh.keys()
         for number, slot in enumerate(self.system.slots):
@@ -147,7 +149,7 @@ class _Drawing:
         action = step.action
         actor = self._lane(action.process, action.instance)
         signs: dict[str, Piece] = {}
-        items = [((("fault", f"FAULT {fault}")),) for fault in step.faults]
+        items: list[Line] = [((("fault", f"FAULT {fault}")),) for fault in step.faults]
         forgets = self._forgets(action, step.state)
         for number, slot in enumerate(self.system.slots):
             old, new = before[number], step.state[number]
@@ -196,7 +198,9 @@ class _Drawing:
         ]
         name = "CRASH" if action.fault == "crash" else f"CRASH ({action.fault})"
         text: Line = (("crash", f"{name} of {actor}"), ("bad", f" before {action.label}"))
-        items: tuple[Line, ...] = tuple((("dim", "lost " if i == 0 else ""), ("bad", one)) for i, one in enumerate(lost))
+        items: tuple[Line, ...] = tuple(
+            (("dim", "lost " if i == 0 else ""), ("bad", one)) for i, one in enumerate(lost)
+        )
         return _Row(text, {actor: ("crash", "✖")}, items)
 
     def _forgets(self, action: Action, after: State) -> frozenset[int]:

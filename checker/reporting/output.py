@@ -129,7 +129,7 @@ def flowed(start: Line, items: Iterable[Line], *, width: int, rest: Line = (), g
     is longer than a whole line.
     """
     line, begins = list(start), True
-    for item in (part for item in items for part in _broken(item, width - cells(rest))):
+    for item in (part for whole in items for part in _broken(whole, width - cells(rest))):
         if cells(line) + len(gap) * (not begins) + cells(item) > width and not (begins and tuple(line) == rest):
             yield tuple(line)
             line, begins = list(rest), True

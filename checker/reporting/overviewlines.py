@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from checker.reporting.lanes import shown_value
@@ -29,8 +29,12 @@ def overview_lines(overview: Overview, width: int) -> Iterator[Line]:
     """Yield the overview."""
     yield (("title", overview["title"] or overview["protocol"]),)
     points, environments = overview["kill_points"], [p for p in overview["processes"] if p["environment"]]
-    counts = f"{len(points)} kill points, {len(overview['processes'])} processes ({len(environments)} of the environment)"
-    yield from flowed((), sentence("dim", f"{overview['file']}: {overview['protocol']}; {counts}"), width=width, gap=" ")
+    counts = (
+        f"{len(points)} kill points, {len(overview['processes'])} processes ({len(environments)} of the environment)"
+    )
+    yield from flowed(
+        (), sentence("dim", f"{overview['file']}: {overview['protocol']}; {counts}"), width=width, gap=" "
+    )
     if overview["sources"]:
         yield from flowed((), sentence("dim", f"sources: {'; '.join(overview['sources'])}"), width=width, gap=" ")
     sections = {
@@ -51,7 +55,7 @@ def overview_lines(overview: Overview, width: int) -> Iterator[Line]:
             yield from lines(overview[key], width)
 
 
-def _entry(name: Line, words: list[Line], name_width: int, width: int, gap: str = " ") -> Iterator[Line]:
+def _entry(name: Line, words: Sequence[Line], name_width: int, width: int, gap: str = " ") -> Iterator[Line]:
     start = (*blank(2), *aligned(name, name_width), *blank(2))
     yield from flowed(start, words, width=width, rest=blank(name_width + 4), gap=gap)
 
@@ -89,7 +93,13 @@ def _faults(faults: list[Overview], width: int) -> Iterator[Line]:
     name_width = _width_of([fault["name"] for fault in faults])
     for fault in faults:
         at_most = fault["at_most"]
-        often = "off unless a scenario allows it" if at_most == "0" else at_most if at_most == "unlimited" else f"at most {at_most}"
+        often = (
+            "off unless a scenario allows it"
+            if at_most == "0"
+            else at_most
+            if at_most == "unlimited"
+            else f"at most {at_most}"
+        )
         words = sentence("", f"{'crash of ' + ', '.join(fault['crashes']) + '; ' if fault['crashes'] else ''}{often}")
         yield from _entry((("fault", fault["name"]),), words, name_width, width)
 

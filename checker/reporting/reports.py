@@ -143,8 +143,8 @@ def _lines(command: str, root: Path, checked: Sequence[CheckedFile]) -> Iterator
     yield ""
     yield f"Made by `{command}`; do not edit. Together: **{MEANING[exit_code_of(checked)]}**."
     yield ""
-    yield "States and transitions are distinct ones of the whole reachable space; depth counts levels, the initial one"
-    yield "included. A number behind a property is the length of its shortest trace, in transitions."
+    yield "States are distinct ones, transitions are counted path by path, depth counts levels with the initial one. A"
+    yield "number behind a property is the length of its shortest trace, in transitions."
     for each in checked:
         yield from _file_lines(each, _name(each, root))
 
@@ -163,7 +163,9 @@ def _file_lines(checked: CheckedFile, name: str) -> Iterator[str]:
             yield from (_row(claim) for claim in reports)
     teeth = report.teeth
     if teeth.tallies:
-        tallies = (f"{tally.used} of {tally.total} {tally.kind.value}{'s' * (tally.total != 1)}" for tally in teeth.tallies)
+        tallies = (
+            f"{tally.used} of {tally.total} {tally.kind.value}{'s' * (tally.total != 1)}" for tally in teeth.tallies
+        )
         yield ""
         yield f"In use: {', '.join(tallies)}."
     for unused in teeth.unused:

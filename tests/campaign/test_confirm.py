@@ -12,7 +12,7 @@ from checker.exploration import Exploration, Finding
 from checker.trace import Trace
 from checker.verdict import ExitCode, Verdict
 from model.diagnostics import Code
-from model.evaluate import EvaluationError
+from model.transitions import EvaluationError
 
 Judge = Any
 Wrong = Callable[[Exploration], None]

@@ -10,9 +10,10 @@ from hypothesis import assume, event, given, note
 from checker.engines import columnar, oracle
 from checker.exploration import Coverage, Exploration, Finding, Limits
 from checker.trace import confirm_violation, replay
-from model.evaluate import EvaluationError, Evaluator, Failure
+from model.evaluate import Evaluator
 from model.specification import PropertyKind
 from model.system import TransitionSystem
+from model.transitions import EvaluationError, Failure
 from tests.strategies.specifications import specifications
 from tests.strategies.trying import loaded, systems, tries
 

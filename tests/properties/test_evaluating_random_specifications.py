@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from hypothesis import given
 
-from model.evaluate import Evaluator, Transition
+from model.evaluate import Evaluator
 from model.expressions import VariableValue
 from model.specification import Process, Step
 from model.statements import Assign, Choose, Count, Read, walk_statements
 from model.system import STOPPED, State, TransitionSystem
+from model.transitions import Transition
 from tests.strategies.specifications import specifications
 from tests.strategies.trying import described, loaded, some_reachable, systems, tries
 

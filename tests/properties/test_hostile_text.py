@@ -16,7 +16,7 @@ from model.loader import load
 from model.source import Source
 from model.system import TransitionSystem
 from tests.strategies.specifications import specifications
-from tests.strategies.trying import FILE, claims, misplaced, tries
+from tests.strategies.trying import FILE, claims, misplaced, obeyed, tries
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = (ROOT / "spec/classics/two_phase_commit.yaml").read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def check_refused(diagnostics: tuple[Diagnostic, ...], source: Source) -> None:
     assert any(d.severity is Severity.ERROR for d in diagnostics), "refused without an error"
     for diagnostic in diagnostics:
         shown = render(diagnostic, {source.file: source})
-        assert all(character == "\n" or character.isprintable() for character in shown), repr(shown)
+        assert not obeyed(shown), repr(shown)
         places = [diagnostic.span, *(note.span for note in diagnostic.notes)]
         assert [wrong for place in places if place and (wrong := misplaced(place, source))] == [], shown
 

@@ -105,7 +105,7 @@ def _fields_by_triples(fields: list[_Field], sizes: list[int]) -> list[_Field]:
     """Join neighbours regardless of what a single pair saves: several together may still save a bit."""
     while sum(_bits(f, sizes) for f in fields) > WORD_BITS and len(fields) > 1:
         uneven = [i for i, f in enumerate(fields) if len(f) > 1 or sizes[f[0]] & (sizes[f[0]] - 1)]
-        if len(uneven) < 2:  # noqa: PLR2004 - a pair
+        if len(uneven) < 2:
             return fields
         i, j = uneven[0], uneven[1]
         fields[i] = fields[i] + fields.pop(j)

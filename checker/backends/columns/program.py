@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,9 @@ from checker.backends.columns.paths import GuardedPath, PropertyTerm
 from checker.backends.columns.source import Emitter, Leaf, Rows
 from checker.backends.columns.terms import SET_SIZE_MAX, Term, conjuncts
 from checker.backends.columns.translation import Claim, PathEntry, Translation
-from model.evaluate import Action
 from model.specification import PropertyKind
 from model.system import State
+from model.transitions import Action
 
 Words = NDArray[np.uint64]
 Successors = tuple[int, NDArray[np.int64] | None, tuple[Words, ...]]
@@ -71,8 +72,12 @@ class Program:
         self.entries = [PathEntry(e.path, systems) for e in translation.entries if (systems := self._here(e.systems))]
         self.claims = [replace(c, systems=systems) for c in translation.claims if (systems := self._here(c.systems))]
         self._origins = [i for i, c in enumerate(translation.claims) if self._here(c.systems)]
-        self.errors = [(term, systems) for term, everywhere in translation.errors if (systems := self._here(everywhere))]
-        self.waiting = [(term, systems) for term, everywhere in translation.waiting if (systems := self._here(everywhere))]
+        self.errors = [
+            (term, systems) for term, everywhere in translation.errors if (systems := self._here(everywhere))
+        ]
+        self.waiting = [
+            (term, systems) for term, everywhere in translation.waiting if (systems := self._here(everywhere))
+        ]
         self._step_claims = [c for c in range(len(self.claims)) if self.claims[c].kind is PropertyKind.STEP]
 
     def _here(self, systems: int) -> int:
@@ -109,7 +114,9 @@ class Program:
             system = self._digit(words, self._system_slot)
         slots = self.systems[system].slots
         numbers = self._numbers[system]
-        return system, tuple(slot.domain.value(self._digit(words, number)) for slot, number in zip(slots, numbers, strict=True))
+        return system, tuple(
+            slot.domain.value(self._digit(words, number)) for slot, number in zip(slots, numbers, strict=True)
+        )
 
     def _digit(self, words: Sequence[int], number: int) -> int:
         place = self.packing.places[number]
@@ -202,7 +209,9 @@ class Program:
             self._write_failing(emitter, rows, self._for_systems(term.error, systems))
 
     def _failing_leaf(self, guard: Term, systems: int) -> Leaf:
-        return Leaf(self._for_systems(guard, systems), lambda emitter, rows: self._write_failing(emitter, rows, self.terms.true))
+        return Leaf(
+            self._for_systems(guard, systems), lambda emitter, rows: self._write_failing(emitter, rows, self.terms.true)
+        )
 
     def _write_failing(self, emitter: Emitter, rows: Rows, term: Term) -> None:
         if term is not self.terms.false:
@@ -225,15 +234,23 @@ class Program:
         """Look at the states themselves: for violations of `always`, and for what should be `possible`."""
         for number, claim in enumerate(self.claims):
             if claim.kind in (PropertyKind.ALWAYS, PropertyKind.POSSIBLE):
-                wanted = claim.term.value if claim.kind is PropertyKind.POSSIBLE else self.terms.negation(claim.term.value)
+                wanted = (
+                    claim.term.value if claim.kind is PropertyKind.POSSIBLE else self.terms.negation(claim.term.value)
+                )
                 found = self.terms.all_of((wanted, self.terms.negation(claim.term.error)))
                 self._write_hit(emitter, rows, number, -1, self._for_systems(found, claim.systems), ())
 
-    def _write_hit(self, emitter: Emitter, rows: Rows, claim: int, path: int, found: Term, successors: tuple[str, ...]) -> None:
+    def _write_hit(
+        self, emitter: Emitter, rows: Rows, claim: int, path: int, found: Term, successors: tuple[str, ...]
+    ) -> None:
         """Record the rows in which a claim is found violated (or a `possible` one true), while that is looked for."""
         if found is self.terms.false:
             return
-        test = f"searching[{claim}]" if found is self.terms.true else f"searching[{claim}] and {emitter.boolean(found, rows)}.any()"
+        test = (
+            f"searching[{claim}]"
+            if found is self.terms.true
+            else f"searching[{claim}] and {emitter.boolean(found, rows)}.any()"
+        )
         emitter.line(f"if {test}:")
         words = self._selected(emitter, rows.words, rows, found)
         after = self._selected(emitter, successors, rows, found) if successors else "None"
@@ -242,7 +259,7 @@ class Program:
     # -- coverage -------------------------------------------------------------------------------------------------
 
     def coverers(self) -> list[tuple[list[int], Callable[[], Callable[..., None]]]]:
-        """Return for each step and for the properties the events that have to be looked for, and how to make `f(*words, tally)`.
+        """Return for each step, and for the properties, the events to look for and how to make `f(*words, tally)`.
 
         Events that are certain on a path are counted with the path (`implied_events`) and are not among them.
         """
@@ -256,14 +273,16 @@ class Program:
             for event, term in self._path_events(entry):
                 _, found = groups.setdefault(entry.path.action, (self.terms.true, {}))
                 found.setdefault(event, []).append(term)
-        coverers = [(sorted(events), lambda label=label, events=events: self._step_coverer(label, events)) for label, events in groups.values()]
+        coverers: list[tuple[list[int], Callable[[], Callable[..., None]]]] = [
+            (sorted(events), partial(self._step_coverer, label, events)) for label, events in groups.values()
+        ]
         claimed = [(self.event_keys[key], term, claim) for claim in self.claims for key, term in claim.term.events]
         if claimed:
-            coverers.append((sorted({event for event, *_ in claimed}), lambda: self._claim_coverer(claimed)))
+            coverers.append((sorted({event for event, *_ in claimed}), partial(self._claim_coverer, claimed)))
         return coverers
 
     def _path_events(self, entry: PathEntry) -> Iterable[tuple[int, Term]]:
-        """Yield what happens only in some of the states that take a path: arms of merged branches, premises with `next`."""
+        """Yield what happens only in some states that take a path: arms of merged branches, premises with `next`."""
         taken = self._for_systems(entry.path.guard, entry.systems)
         known = {c.number for c in conjuncts(entry.path.guard)}
         for key, term in entry.path.events:
@@ -293,7 +312,11 @@ class Program:
 
     def _mask(self, emitter: Emitter, term: Term, rows: Rows) -> str:
         """Return a column of truth values, also for a constant."""
-        return emitter.boolean(term, rows) if term.constant is None else f"({rows.words[0]} {'==' if term.constant else '!='} {rows.words[0]})"
+        return (
+            emitter.boolean(term, rows)
+            if term.constant is None
+            else f"({rows.words[0]} {'==' if term.constant else '!='} {rows.words[0]})"
+        )
 
     def _write_count(self, emitter: Emitter, rows: Rows, mask: str, event: int) -> None:
         slot = self._system_slot

@@ -55,7 +55,12 @@ class Emitter:
         self.terms = terms
         self.packing = packing
         self.lines: list[str] = []
-        self.constants: dict[str, object] = {"where": np.where, "i8": np.int64, "u8": np.uint64, "bincount": np.bincount}
+        self.constants: dict[str, object] = {
+            "where": np.where,
+            "i8": np.int64,
+            "u8": np.uint64,
+            "bincount": np.bincount,
+        }
         self._tables: dict[tuple[int, ...], str] = {}
         self._indent = 1
         self._counter = 0
@@ -134,7 +139,9 @@ class Emitter:
             name = self.fresh("m")
             self.line(f"{name} = {mask}")
             mask = name
-        selected = Rows(tuple(self.fresh("r") for _ in rows.words), self.fresh("x") if rows.index else "", digits=dict(rows.digits))
+        selected = Rows(
+            tuple(self.fresh("r") for _ in rows.words), self.fresh("x") if rows.index else "", digits=dict(rows.digits)
+        )
         for condition in conditions:
             self._learn(condition, selected)
         for before, after in zip(rows.words, selected.words, strict=True):
@@ -180,7 +187,7 @@ class Emitter:
             self.line(f"{known} = {text}")
         return known
 
-    def _text(self, term: Term, rows: Rows) -> str:  # noqa: PLR0911 - one case an operator
+    def _text(self, term: Term, rows: Rows) -> str:
         match term.operator:
             case "slot":
                 return self._slot(term, rows)
@@ -204,7 +211,9 @@ class Emitter:
             case "map":
                 index = term.args[0]
                 name = self.value(index, rows)
-                return f"{self._table(term.values, np.int64)}.take({name if index.low == 0 else f'{name} - {index.low}'})"
+                return (
+                    f"{self._table(term.values, np.int64)}.take({name if index.low == 0 else f'{name} - {index.low}'})"
+                )
             case _:
                 raise AssertionError(f"a constant has no column: {term}")
 
@@ -239,7 +248,7 @@ class Emitter:
 
     def _field(self, place: Place, word: str) -> str:
         shifted = word if place.shift == 0 else f"({word} >> {place.shift})"
-        return shifted if place.shift + place.mask.bit_length() == 64 and place.shift else f"({shifted} & {place.mask})"  # noqa: PLR2004 - the word's end
+        return shifted if place.shift + place.mask.bit_length() == 64 and place.shift else f"({shifted} & {place.mask})"
 
     def _shared_digit(self, place: Place, word: str, rows: Rows) -> str:
         key = -1_000_000 - (place.word * 64 + place.shift)
@@ -263,7 +272,13 @@ class Emitter:
         item = term.args[0]
         size = item.high - item.low + 1
         inside = list(members(term))
-        single = inside if len(inside) == 1 else [v for v in range(item.low, item.high + 1) if v not in inside] if len(inside) == size - 1 else None
+        single = (
+            inside
+            if len(inside) == 1
+            else [v for v in range(item.low, item.high + 1) if v not in inside]
+            if len(inside) == size - 1
+            else None
+        )
         sign = "==" if len(inside) == 1 else "!="
         if item.operator == "slot" and not self.packing.places[item.value].shared:
             place = self.packing.places[item.value]
@@ -294,11 +309,28 @@ class Emitter:
             place = self.packing.places[slot]
             if place.radix > 1:
                 self._update(slot, low, term, place, rows, clear, offset, dynamic)
-        return tuple(self._word(rows.words[i], clear[i], offset[i] & WORD_MASK, dynamic[i]) for i in range(self.packing.words))
+        return tuple(
+            self._word(rows.words[i], clear[i], offset[i] & WORD_MASK, dynamic[i]) for i in range(self.packing.words)
+        )
 
-    def _update(self, slot: int, low: int, term: Term, place: Place, rows: Rows, clear: list[int], offset: list[int], dynamic: list[list[str]]) -> None:
+    def _update(
+        self,
+        slot: int,
+        low: int,
+        term: Term,
+        place: Place,
+        rows: Rows,
+        clear: list[int],
+        offset: list[int],
+        dynamic: list[list[str]],
+    ) -> None:
         old = rows.digits.get(slot)
-        if term.operator == "add" and term.args[1].constant is not None and term.args[0].operator == "slot" and term.args[0].value == slot:
+        if (
+            term.operator == "add"
+            and term.args[1].constant is not None
+            and term.args[0].operator == "slot"
+            and term.args[0].value == slot
+        ):
             offset[place.word] += term.args[1].constant * place.weight
             return
         if term.constant is not None:

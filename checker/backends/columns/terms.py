@@ -27,7 +27,18 @@ class Term:
 
     __slots__ = ("args", "high", "is_bool", "low", "number", "operator", "value", "values")
 
-    def __init__(self, number: int, operator: Operator, args: tuple[Term, ...], value: int, low: int, high: int, *, is_bool: bool, values: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self,
+        number: int,
+        operator: Operator,
+        args: tuple[Term, ...],
+        value: int,
+        low: int,
+        high: int,
+        *,
+        is_bool: bool,
+        values: tuple[int, ...] = (),
+    ) -> None:
         self.number = number
         self.operator = operator
         self.args = args
@@ -75,20 +86,32 @@ class Terms:
         self.true = self.constant(1, is_bool=True)
         self.false = self.constant(0, is_bool=True)
 
-    def _make(self, operator: Operator, args: tuple[Term, ...], value: int, low: int, high: int, *, is_bool: bool, values: tuple[int, ...] = ()) -> Term:
+    def _make(
+        self,
+        operator: Operator,
+        args: tuple[Term, ...],
+        value: int,
+        low: int,
+        high: int,
+        *,
+        is_bool: bool,
+        values: tuple[int, ...] = (),
+    ) -> Term:
         # An interval follows from what a term is made of, but for slots and narrowed values.
         numbers = tuple([a.number for a in args])
         key = (operator, value, numbers, values, low, high, is_bool)
         term = self._known.get(key)
         if term is None:
-            term = self._known[key] = Term(len(self._known), operator, args, value, low, high, is_bool=is_bool, values=values)
+            term = self._known[key] = Term(
+                len(self._known), operator, args, value, low, high, is_bool=is_bool, values=values
+            )
         return term
 
     def constant(self, value: int, *, is_bool: bool = False) -> Term:
         """Return a constant."""
         return self._make("const", (), int(value), int(value), int(value), is_bool=is_bool)
 
-    def truth(self, value: bool) -> Term:  # noqa: FBT001 - the value itself
+    def truth(self, value: bool) -> Term:
         """Return true or false."""
         return self.true if value else self.false
 
@@ -113,7 +136,7 @@ class Terms:
             chosen = sum(1 << i for i, entry in enumerate(item.values) if bits >> (entry - item.low) & 1)
             return self.member(index, chosen)
         if item.is_bool:
-            return item if bits == 2 else self.negation(item)  # noqa: PLR2004 - the bit of 1
+            return item if bits == 2 else self.negation(item)
         return self._make("in", (item,), bits, 0, 1, is_bool=True)
 
     def negation(self, item: Term) -> Term:
@@ -242,9 +265,17 @@ class Terms:
             return then
         if then.is_bool:
             if then.constant is not None:
-                return self.any_of((condition, otherwise)) if then.constant else self.all_of((self.negation(condition), otherwise))
+                return (
+                    self.any_of((condition, otherwise))
+                    if then.constant
+                    else self.all_of((self.negation(condition), otherwise))
+                )
             if otherwise.constant is not None:
-                return self.any_of((self.negation(condition), then)) if otherwise.constant else self.all_of((condition, then))
+                return (
+                    self.any_of((self.negation(condition), then))
+                    if otherwise.constant
+                    else self.all_of((condition, then))
+                )
         low, high = min(then.low, otherwise.low), max(then.high, otherwise.high)
         return self._make("ite", (condition, then, otherwise), 0, low, high, is_bool=then.is_bool)
 

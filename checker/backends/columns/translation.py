@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from checker.backends.columns.paths import ActionPaths, Event, GuardedPath, PathBuilder, PropertyTerm
+from checker.backends.columns.compiler import Event
+from checker.backends.columns.paths import ActionPaths, GuardedPath, PathBuilder, PropertyTerm
 from checker.backends.columns.terms import Term, Terms
-from model.evaluate import Action
 from model.expressions import Expression, FaultDraw, ParameterValue, TableColumn, walk
 from model.specification import Process, Property, PropertyKind, Row, Step, Table
 from model.statements import expressions_of, walk_statements
 from model.system import TransitionSystem
+from model.transitions import Action
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,10 @@ class Claim:
 
 
 class Translation:
-    """Systems as guarded paths and claims over common slots; the systems of an entry are bits by position in the list."""
+    """Systems as guarded paths and claims over common slots.
+
+    Where something belongs to some of the systems only, they are given as bits by position in the list.
+    """
 
     def __init__(self, systems: Sequence[TransitionSystem], properties: Collection[str] | None = None) -> None:
         """Translate the systems, with the properties that are named (None: all).
@@ -51,7 +55,9 @@ class Translation:
         self._properties = properties
         self.terms = Terms()
         self.layout = _Layout(self.systems)
-        self.builders = [PathBuilder(s, self.terms, numbers) for s, numbers in zip(self.systems, self.layout.numbers, strict=True)]
+        self.builders = [
+            PathBuilder(s, self.terms, numbers) for s, numbers in zip(self.systems, self.layout.numbers, strict=True)
+        ]
         self.entries: list[PathEntry] = []
         self.errors: list[tuple[Term, int]] = []
         """Where steps err, and the systems."""
@@ -77,7 +83,9 @@ class Translation:
         for actions, label, first, systems in merged.values():
             self._add_action(actions, label, first, systems, paths)
         self.entries = [PathEntry(path, systems) for path, systems in paths.items()]
-        self.waiting = [(label, left) for label, systems in self.waiting if (left := systems & ~self._always_crashing(label))]
+        self.waiting = [
+            (label, left) for label, systems in self.waiting if (left := systems & ~self._always_crashing(label))
+        ]
 
     def _always_crashing(self, label: Term) -> int:
         """Return the systems in which an instance that is next to take this step can always crash instead."""
@@ -87,7 +95,9 @@ class Translation:
                 found |= entry.systems
         return found
 
-    def _add_action(self, actions: ActionPaths, label: Term, first: bool, systems: int, paths: dict[GuardedPath, int]) -> None:  # noqa: FBT001
+    def _add_action(
+        self, actions: ActionPaths, label: Term, first: bool, systems: int, paths: dict[GuardedPath, int]
+    ) -> None:
         """Add the paths of an action; paths that steps with different texts have in common become one."""
         terms = self.terms
         for path in actions.paths:
@@ -112,7 +122,11 @@ class Translation:
         for process, instance in system.instances():
             for step in process.steps:
                 label = self._label(builder, process, instance, step)
-                yield self._step(builder, process, instance, step), label, process.environment or step.name == process.first
+                yield (
+                    self._step(builder, process, instance, step),
+                    label,
+                    process.environment or step.name == process.first,
+                )
                 if process.environment:
                     continue
                 for fault, _ in system.crash_faults(process):
@@ -124,7 +138,7 @@ class Translation:
         if process.environment:
             return self.terms.true
         slot = builder.system.label_slots[process.name, instance]
-        return self.terms.equal(builder.slot_term(slot), builder.encode(slot, step.name))
+        return self.terms.equal(builder.slots.before(slot), builder.slots.encode(slot, step.name))
 
     def _step(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> ActionPaths:
         key = ("step", id(step), instance, self.layout.signature(builder.system), self._uses.of(step, builder.system))
@@ -133,11 +147,23 @@ class Translation:
             known = self._cache[key] = builder.step(process, instance, step)
         return known
 
-    def _crash(self, builder: PathBuilder, process: Process, instance: int, step: Step, fault: str) -> ActionPaths | None:
+    def _crash(
+        self, builder: PathBuilder, process: Process, instance: int, step: Step, fault: str
+    ) -> ActionPaths | None:
         budget = builder.system.budgets[fault]
         initial = tuple(builder.system.slots[slot].initial for slot in builder.system.memory_slots(process, instance))
-        key = ("crash", process.name, instance, step.name, fault, process.first, initial, budget.limit, budget.at is None or step.id in budget.at,
-               self.layout.signature(builder.system))
+        key = (
+            "crash",
+            process.name,
+            instance,
+            step.name,
+            fault,
+            process.first,
+            initial,
+            budget.limit,
+            budget.at is None or step.id in budget.at,
+            self.layout.signature(builder.system),
+        )
         if key not in self._cache:
             self._cache[key] = builder.crash(process, instance, step, fault)
         return self._cache[key]
@@ -152,15 +178,28 @@ class Translation:
                 key = (id(claim), self.layout.signature(builder.system), self._uses.of(claim, builder.system))
                 if key not in cache:
                     step = claim.kind is PropertyKind.STEP
-                    cache[key] = builder.step_property(claim.expression, ()) if step else builder.state_property(claim.expression)
+                    cache[key] = (
+                        builder.step_property(claim.expression, ())
+                        if step
+                        else builder.state_property(claim.expression)
+                    )
                 term = cache[key]
-                identity = (claim.name, claim.kind, term.value, term.error, (id(claim.expression), key[1:]) if claim.kind is PropertyKind.STEP else term.events)
+                identity = (
+                    claim.name,
+                    claim.kind,
+                    term.value,
+                    term.error,
+                    (id(claim.expression), key[1:]) if claim.kind is PropertyKind.STEP else term.events,
+                )
                 expression, systems, _ = found.get(identity, (claim.expression, 0, term))
                 found[identity] = (expression, systems | 1 << number, term)
-        claims = [Claim(name, kind, expression, systems, term) for (name, kind, *_), (expression, systems, term) in found.items()]
-        for claim in claims:
-            for key, _ in claim.term.events:
-                self.event_keys.setdefault(key, len(self.event_keys))
+        claims = [
+            Claim(name, kind, expression, systems, term)
+            for (name, kind, *_), (expression, systems, term) in found.items()
+        ]
+        for made in claims:
+            for event, _ in made.term.events:
+                self.event_keys.setdefault(event, len(self.event_keys))
         return claims
 
     def step_term(self, claim: int, path: GuardedPath) -> PropertyTerm:
@@ -207,7 +246,11 @@ class _Layout:
             self.numbers.append(row)
             # Budgets are left out: what is allowed of a fault is part of what a step or crash uses.
             budgets = set(system.budget_slots.values())
-            domains = tuple((n, s.domain, s.initial) for i, (n, s) in enumerate(zip(row, system.slots, strict=True)) if i not in budgets)
+            domains = tuple(
+                (n, s.domain, s.initial)
+                for i, (n, s) in enumerate(zip(row, system.slots, strict=True))
+                if i not in budgets
+            )
             types = tuple((name, system.domain(t)) for name, t in system.specification.types.items())
             self._signatures[id(system)] = (domains, types, tuple(sorted(system.counts.items())))
         self._systems = list(systems)
@@ -246,7 +289,7 @@ def slot_keys(system: TransitionSystem) -> list[Hashable]:
 
 
 class _Uses:
-    """What, beside the layout, decides how a step or property reads: parameters, faults, table rows, other stores' freshness."""
+    """What, beside the layout, decides how a step or property reads: parameters, faults, table rows."""
 
     def __init__(self) -> None:
         self._of: dict[int, tuple[object, frozenset[str], frozenset[str], frozenset[tuple[str, str | None]]]] = {}
@@ -265,8 +308,14 @@ class _Uses:
             tuple((key, table.first_match, tuple(id(row) for row in table.rows)) for key, table in consulted),
         )
 
-    def _collect(self, subject: Step | Property) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str | None]]]:
-        expressions = [subject.expression] if isinstance(subject, Property) else [e for s in walk_statements(subject.body) for e in expressions_of(s)]
+    def _collect(
+        self, subject: Step | Property
+    ) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str | None]]]:
+        expressions = (
+            [subject.expression]
+            if isinstance(subject, Property)
+            else [e for s in walk_statements(subject.body) for e in expressions_of(s)]
+        )
         nodes = [node for expression in expressions for node in walk(expression)]
         return (
             frozenset(n.name for n in nodes if isinstance(n, ParameterValue)),

@@ -1,0 +1,422 @@
+"""Expressions as terms: what an expression is worth in a state, where it errs, and what evaluating it meets.
+
+The same questions as in `model.evaluate`, answered for all states at once. Nothing of it is taken from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import assert_never
+
+from checker.backends.columns.terms import Term, Terms, conjuncts
+from model.diagnostics import Code, Diagnostic, SpecificationError
+from model.expressions import (
+    And,
+    Arithmetic,
+    AtLabel,
+    Comparison,
+    Conditional,
+    Constant,
+    Expression,
+    Extremum,
+    FaultDraw,
+    Fresh,
+    Implies,
+    LocalValue,
+    Membership,
+    Next,
+    Not,
+    Or,
+    ParameterValue,
+    Quantifier,
+    SelfValue,
+    Stopped,
+    TableColumn,
+    VariableValue,
+)
+from model.source import Span
+from model.specification import Process, Table
+from model.system import BOOL_DOMAIN, STOPPED, Domain, TransitionSystem
+from model.types import Value, ValueType
+
+VALUE_MAX = 2**62
+"""Terms are computed in signed 64-bit words; a value that could leave this interval is refused."""
+
+Event = tuple[Hashable, Term]
+"""Something worth counting (see `checker.exploration.Coverage`) and where it happens."""
+
+
+class Slots:
+    """The slots of a system as terms: what they hold before a step, and constants of their domains.
+
+    `numbers` maps the system's slots to the numbers by which terms know them, so that systems with different layouts
+    can share terms.
+    """
+
+    def __init__(self, system: TransitionSystem, terms: Terms, numbers: list[int]) -> None:
+        self.system = system
+        self.terms = terms
+        self.numbers = numbers
+
+    def before(self, slot: int) -> Term:
+        """Return the value of a slot before the step."""
+        domain = self.system.slots[slot].domain
+        return self.terms.slot(self.numbers[slot], domain.low, domain.size, is_bool=domain is BOOL_DOMAIN)
+
+    def encode(self, slot: int, value: Value) -> Term:
+        """Return a constant value of a slot."""
+        return self.encoded(self.system.slots[slot].domain, value)
+
+    def encoded(self, domain: Domain, value: Value) -> Term:
+        """Return a constant of a domain: literals by their position, integers as they are."""
+        if domain is BOOL_DOMAIN:
+            return self.terms.truth(bool(value))
+        return self.terms.constant(domain.low + domain.index(value))
+
+    def forgotten(self, process: Process, instance: int, label: str) -> dict[int, Term]:
+        """Return the label and memory of an instance that has gone to its first step (or stopped), by slot."""
+        values = {
+            slot: self.encode(slot, self.system.slots[slot].initial)
+            for slot in self.system.memory_slots(process, instance)
+        }
+        label_slot = self.system.label_slots[process.name, instance]
+        values[label_slot] = self.encode(label_slot, label)
+        return values
+
+
+class ExpressionCompiler:
+    """Turns expressions into terms; `condition` says where an expression is evaluated at all.
+
+    Errors and events are collected in `errors` and `events`, each restricted to where it can happen.
+    """
+
+    def __init__(
+        self,
+        slots: Slots,
+        values: dict[int, Term],
+        local_values: dict[str, Term],
+        process: Process | None,
+        instance: int,
+        *,
+        successor: dict[int, Term] | None = None,
+        excluded: frozenset[frozenset[int]] = frozenset(),
+    ) -> None:
+        self.slots = slots
+        self.system = slots.system
+        self.terms = slots.terms
+        self.values = values
+        self.locals = local_values
+        self.process = process
+        self.instance = instance
+        self.successor = successor
+        self.excluded = excluded
+        self.errors: list[Term] = []
+        self.events: list[Event] = []
+
+    def read(self, slot: int) -> Term:
+        """Return the present value of a slot."""
+        known = self.values.get(slot)
+        return known if known is not None else self.slots.before(slot)
+
+    def compile(self, expression: Expression, condition: Term) -> Term:
+        """Return the term of an expression that is evaluated where `condition`."""
+        terms = self.terms
+        match expression:
+            case Constant(value=value, type=value_type):
+                return self._constant(value, value_type)
+            case ParameterValue(name=name, type=value_type):
+                return self._constant(self.system.parameters[name], value_type)
+            case LocalValue(name=name):
+                return self.locals[name]
+            case SelfValue():
+                return terms.constant(self.instance)
+            case VariableValue():
+                return self._variable(expression, condition)
+            case AtLabel(process=process, label=label):
+                return self._label(process, expression.instance, label, condition)
+            case Stopped(process=process):
+                return self._label(process, expression.instance, STOPPED, condition)
+            case Fresh(store=store):
+                assert self.process is not None
+                slot = self.system.fresh_slots.get((self.process.name, self.instance, store))
+                return terms.false if slot is None else self.read(slot)
+            case FaultDraw():
+                raise AssertionError("faults are drawn by the step runner")
+            case Comparison():
+                return self._comparison(
+                    expression.operator,
+                    self.compile(expression.left, condition),
+                    self.compile(expression.right, condition),
+                )
+            case Arithmetic(operator=operator):
+                left, right = self.compile(expression.left, condition), self.compile(expression.right, condition)
+                made = (
+                    terms.sum(left, right)
+                    if operator == "+"
+                    else terms.difference(left, right)
+                    if operator == "-"
+                    else terms.product(left, right)
+                )
+                return self._bounded(made, expression.span)
+            case Extremum(operator=operator, items=items):
+                return self._extremum(operator, [self.compile(item, condition) for item in items])
+            case Not(item=item):
+                return terms.negation(self.compile(item, condition))
+            case And(items=items):
+                return self._and(items, condition)
+            case Or(items=items):
+                return self._or(items, condition)
+            case Implies():
+                premise = self.compile(expression.premise, condition)
+                there = terms.all_of((condition, premise))
+                self._event(("premise", expression.span), there)
+                return terms.any_of((terms.negation(premise), self.compile(expression.conclusion, there)))
+            case Conditional():
+                test = self.compile(expression.condition, condition)
+                then = self.compile(expression.then, terms.all_of((condition, test)))
+                return terms.choice(
+                    test, then, self.compile(expression.otherwise, terms.all_of((condition, terms.negation(test))))
+                )
+            case Membership(elements=elements):
+                item_term = self.compile(expression.item, condition)
+                return terms.any_of([terms.equal(item_term, self.compile(element, condition)) for element in elements])
+            case Quantifier():
+                return self._quantifier(expression, condition)
+            case TableColumn():
+                return self._table(expression, condition)
+            case Next(item=item):
+                return self._next(item, condition)
+            case _:
+                assert_never(expression)
+
+    def _constant(self, value: Value, value_type: ValueType) -> Term:
+        if isinstance(value, bool):
+            return self.terms.truth(value)
+        if isinstance(value, int):
+            return self.terms.constant(value)
+        return self.slots.encoded(self.system.domain(value_type), value)
+
+    def _bounded(self, term: Term, span: Span) -> Term:
+        if term.low < -VALUE_MAX or term.high > VALUE_MAX:
+            message = "the value of this arithmetic could leave 62 bits"
+            raise SpecificationError([Diagnostic(Code.LIMIT, message, span)])
+        return term
+
+    def _event(self, key: Hashable, where: Term) -> None:
+        if self.errors:
+            where = self.terms.all_of((where, self.terms.outside(self.terms.any_of(self.errors))))
+        if where is not self.terms.false:
+            self.events.append((key, where))
+
+    def error(self, where: Term) -> None:
+        """Record that evaluation errs there, unless an error that is already excluded covers it."""
+        if where is self.terms.false:
+            return
+        conditions = {condition.number for condition in conjuncts(where)}
+        if not any(known <= conditions for known in self.excluded):
+            self.errors.append(where)
+
+    def _comparison(self, operator: str, left: Term, right: Term) -> Term:
+        terms = self.terms
+        match operator:
+            case "==":
+                return terms.equal(left, right)
+            case "!=":
+                return terms.negation(terms.equal(left, right))
+            case "<=":
+                return terms.less_equal(left, right)
+            case ">=":
+                return terms.less_equal(right, left)
+            case "<":
+                return terms.negation(terms.less_equal(right, left))
+            case _:
+                return terms.negation(terms.less_equal(left, right))
+
+    def _extremum(self, operator: str, items: list[Term]) -> Term:
+        best = items[0]
+        for item in items[1:]:
+            smaller = self.terms.less_equal(best, item)
+            best = (
+                self.terms.choice(smaller, best, item) if operator == "min" else self.terms.choice(smaller, item, best)
+            )
+        return best
+
+    def _and(self, items: Iterable[Expression], condition: Term) -> Term:
+        result = self.terms.true
+        for item in items:
+            here = self.terms.all_of((condition, result))
+            if here is self.terms.false:
+                break
+            result = self.terms.all_of((result, self.compile(item, here)))
+        return result
+
+    def _or(self, items: Iterable[Expression], condition: Term) -> Term:
+        result = self.terms.false
+        for item in items:
+            here = self.terms.all_of((condition, self.terms.negation(result)))
+            if here is self.terms.false:
+                break
+            result = self.terms.any_of((result, self.compile(item, here)))
+        return result
+
+    def _quantifier(self, expression: Quantifier, condition: Term) -> Term:
+        terms = self.terms
+        outer = self.locals
+        domain = self.system.domain(expression.domain)
+        decided = terms.false
+        count = terms.constant(0)
+        for value in domain.values():
+            here = terms.all_of((condition, terms.negation(decided))) if expression.operator != "count" else condition
+            if here is terms.false and expression.operator != "count":
+                break
+            self.locals = {**outer, expression.variable: self.slots.encoded(domain, value)}
+            if expression.condition is not None:
+                chosen = self.compile(expression.condition, here)
+                body = self.compile(expression.body, terms.all_of((here, chosen)))
+            else:
+                chosen, body = terms.true, self.compile(expression.body, here)
+            match expression.operator:
+                case "any":
+                    decided = terms.any_of((decided, terms.all_of((chosen, body))))
+                case "all":
+                    decided = terms.any_of((decided, terms.all_of((chosen, terms.negation(body)))))
+                case _:
+                    count = terms.sum(
+                        count, terms.choice(terms.all_of((chosen, body)), terms.constant(1), terms.constant(0))
+                    )
+        self.locals = outer
+        if expression.operator == "count":
+            return count
+        return decided if expression.operator == "any" else terms.negation(decided)
+
+    def _table(self, expression: TableColumn, condition: Term) -> Term:
+        """Return what the matching row gives.
+
+        Of an exclusive table every row is evaluated, of one with `match: first` those up to the match.
+
+        The number of the matching row is one term, `len(rows)` where none matches; every column is a function of it.
+        """
+        terms = self.terms
+        table = self.system.specification.tables[expression.table, expression.process]
+        outer, self.locals = self.locals, {}
+        conditions = self._row_conditions(table, condition)
+        number = terms.constant(len(table.rows))
+        for position in range(len(table.rows) - 1, -1, -1):
+            number = terms.choice(conditions[position], terms.constant(position), number)
+        cells = []
+        for position, row in enumerate(table.rows):
+            here = terms.all_of((condition, terms.equal(number, terms.constant(position))))
+            self._event(("row", row.span), here)
+            cells.append(self.compile(row.gives[expression.column], here))
+        self.error(terms.all_of((condition, terms.equal(number, terms.constant(len(table.rows))))))
+        self.locals = outer
+        return self._cell(number, cells)
+
+    def _row_conditions(self, table: Table, condition: Term) -> list[Term]:
+        """Return when each row's condition is true; two at once are an error of an exclusive table."""
+        terms = self.terms
+        conditions: list[Term] = []
+        matched = terms.false
+        for row in table.rows:
+            evaluated = terms.all_of((condition, terms.negation(matched))) if table.first_match else condition
+            conditions.append(self.compile(row.when, evaluated))
+            if not table.first_match:
+                self.error(terms.all_of((condition, matched, conditions[-1])))
+            matched = terms.any_of((matched, conditions[-1]))
+        return conditions
+
+    def _cell(self, number: Term, cells: list[Term]) -> Term:
+        terms = self.terms
+        if number.constant is not None:
+            return cells[min(number.constant, len(cells) - 1)]
+        if all(cell.constant is not None for cell in cells):
+            constants = [cell.constant if cell.constant is not None else 0 for cell in cells]
+            # Where no row matches the value does not matter: that is an error.
+            entries = [constants[min(i, len(cells) - 1)] for i in range(number.low, number.high + 1)]
+            return terms.lookup(number, tuple(entries), is_bool=cells[0].is_bool)
+        result = cells[-1]
+        for position in range(len(cells) - 2, -1, -1):
+            result = terms.choice(terms.equal(number, terms.constant(position)), cells[position], result)
+        return result
+
+    def _next(self, item: Expression, condition: Term) -> Term:
+        assert self.successor is not None
+        before, self.values = self.values, self.successor
+        term = self.compile(item, condition)
+        self.values = before
+        return term
+
+    # -- variables ------------------------------------------------------------------------------------------------
+
+    def places(self, variable: VariableValue, condition: Term) -> list[tuple[Term, int]]:
+        """Return the slots that a variable may stand for, each with the condition under which it does."""
+        terms = self.terms
+        found: list[tuple[Term, int]] = []
+        here = terms.false
+        for chosen, instance in self._instances(variable, condition):
+            layout = self.system.layouts.get((variable.key, instance))
+            if layout is None:
+                continue
+            options: list[tuple[Term, int]] = [(chosen, 0)]
+            for index, domain in zip(variable.indices, layout.indices, strict=True):
+                position = self.compile(index, condition)
+                options = [
+                    (
+                        terms.all_of((guard, terms.equal(position, self.slots.encoded(domain, value)))),
+                        offset * domain.size + domain.index(value),
+                    )
+                    for guard, offset in options
+                    for value in domain.values()
+                ]
+            options = [(guard, offset) for guard, offset in options if guard is not terms.false]
+            here = terms.any_of([here, *(guard for guard, _ in options)])
+            found.extend((guard, layout.first + offset) for guard, offset in options)
+        if not self._always_inside(variable):
+            self.error(terms.all_of((condition, terms.negation(here))))
+        return found
+
+    def _always_inside(self, variable: VariableValue) -> bool:
+        """Tell by intervals that every index lies in its array, which spares a test that is always true."""
+        if variable.instance is not None and not isinstance(variable.instance, SelfValue):
+            return False
+        layout = self.system.layouts.get((variable.key, self.instance if variable.instance is not None else 0))
+        if layout is None:
+            return False
+        for index, domain in zip(variable.indices, layout.indices, strict=True):
+            term = self.compile(index, self.terms.false)
+            if domain.literals is None and not domain.low <= term.low <= term.high < domain.low + domain.size:
+                return False
+        return True
+
+    def _instances(self, variable: VariableValue, condition: Term) -> list[tuple[Term, int]]:
+        if variable.instance is None:
+            return [(self.terms.true, 0)]
+        number = self.compile(variable.instance, condition)
+        process = variable.key.split(".", 1)[0]
+        options = [(self.terms.equal(number, self.terms.constant(i)), i) for i in range(self.system.counts[process])]
+        return [(guard, i) for guard, i in options if guard is not self.terms.false]
+
+    def _variable(self, variable: VariableValue, condition: Term) -> Term:
+        options = self.places(variable, condition)
+        if not options:
+            # No such place exists at all; the error is recorded, and any value of the type will do.
+            return self._constant(self.system.domain(variable.type).first, variable.type)
+        result = self.read(options[-1][1])
+        for guard, slot in reversed(options[:-1]):
+            result = self.terms.choice(guard, self.read(slot), result)
+        return result
+
+    def _label(self, process: str, instance: Expression, label: str, condition: Term) -> Term:
+        terms = self.terms
+        number = self.compile(instance, condition)
+        inside, result = terms.false, terms.false
+        for i in range(self.system.counts[process]):
+            slot = self.system.label_slots[process, i]
+            here = terms.equal(number, terms.constant(i))
+            inside = terms.any_of((inside, here))
+            if self.system.slots[slot].domain.contains(label):
+                result = terms.any_of(
+                    (result, terms.all_of((here, terms.equal(self.read(slot), self.slots.encode(slot, label)))))
+                )
+        self.error(terms.all_of((condition, terms.negation(inside))))
+        return result
