@@ -18,7 +18,7 @@ from checker.backends.columns.program import SYSTEMS_MAX, Program, Tally, Words
 from checker.backends.columns.translation import Claim, Translation, slot_keys
 from checker.engines import frontier
 from checker.engines.processes import in_processes
-from checker.engines.recover import can_reach, reachable_from
+from checker.engines.recover import lost_states
 from checker.engines.widestates import WideCodec
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
 from checker.trace import EngineDisagreement, Trace, replay
@@ -35,7 +35,7 @@ COVERAGE_STATES = 1 << 14
 """Layers are looked at for coverage in batches of about so many states."""
 
 EDGE_STATES = 1 << 16
-"""States expanded at a time when the edges of the graph are collected."""
+"""States looked at again at a time, after or beside the search."""
 
 
 def explore(
@@ -251,8 +251,8 @@ class _Run:
         tally.open = unseen.tolist()
         for coverer in self.coverers:
             if unseen[coverer.events].any():
-                for start in range(0, len(keys), EDGE_STATES):
-                    coverer.function()(*self._words(keys[start : start + EDGE_STATES]), tally)
+                for part in _parts(keys):
+                    coverer.function()(*self._words(part), tally)
         self._take_premises(tally)
 
     def _take_failing(self, keys: Words, depth: int) -> None:
@@ -375,36 +375,54 @@ class _Run:
         claims = [c for c in self.program.claims if c.kind is PropertyKind.RECOVERABLE]
         if not claims or not any(result.complete for result in self.results):
             return
-        graph = _Graph(self)
+        ordered = np.sort(np.concatenate([self.layers[depth] for depth in range(len(self.layers))]))
+        complete = np.array([result.complete for result in self.results])
         by_name: dict[str, list[Claim]] = {}
         for claim in claims:
             by_name.setdefault(claim.name, []).append(claim)
         for group in by_name.values():
             terms = self.program.terms
             goals = [(terms.all_of((c.term.value, terms.negation(c.term.error))), c.systems) for c in group]
-            goal = self.program.selector(goals)(*self._words(graph.keys))
-            lost = ~can_reach(graph.sources[graph.fair], graph.targets[graph.fair], goal)
-            for claim in group:
-                for i in _bits(claim.systems):
-                    if self.results[i].complete:
-                        self._take_lost(graph, lost, claim, i)
+            select = self.program.selector(goals)
+            goal = np.concatenate([select(*self._words(part)) for part in _parts(ordered)])
+            asked = sum(claim.systems for claim in group)
+            relevant = complete & np.array([bool(asked >> i & 1) for i in range(self.count)])
+            goal |= ~relevant[self.system_numbers(ordered)]
+            self._take_lost(group, lost_states(self.layers, ordered, goal, self._fair_successors))
 
-    def _take_lost(self, graph: _Graph, lost: NDArray[np.bool_], claim: Claim, i: int) -> None:
-        mine = np.flatnonzero(lost & (graph.systems == i))
-        if not len(mine):
-            return
-        # States are in the order of their layers, and within a layer sorted: the first is at the least depth.
-        first = int(mine[0])
-        depth = int(np.searchsorted(graph.layer_ends, first, side="right"))
-        self.found[self.program.claims.index(claim), i] = _Target(depth, int(graph.keys[first]))
-        start = np.zeros(len(graph.keys), np.bool_)
-        start[first] = True
-        after = reachable_from(start, graph.sources, graph.targets)
-        numbers = np.unique(graph.paths[after[graph.sources]]).tolist()
-        actions = [self.program.entries[n].path.action for n in numbers]
-        self.still_possible[claim.name, i] = tuple(
-            sorted({f"{a.process}.{a.label}" for a in actions if a.fault is None})
-        )
+    def _fair_successors(self, states: Words) -> Iterator[tuple[NDArray[np.int64], Words]]:
+        """Yield, path by path, the rows of some states that take a fair path, and where it leads them."""
+        for path, rows, columns in self.trace_from(states):
+            if self.program.entries[path].path.fair:
+                yield rows, self.keys_of(columns)
+
+    def _take_lost(self, group: list[Claim], lost: Words) -> None:
+        """Keep for each system the first lost state in the order of the search."""
+        missing = set(np.unique(self.system_numbers(lost)).tolist())
+        for depth in range(len(self.layers)):
+            if not missing:
+                return
+            here = np.intersect1d(self.layers[depth], lost, assume_unique=True)
+            numbers, first = np.unique(self.system_numbers(here), return_index=True)
+            for i, position in zip(numbers.tolist(), first.tolist(), strict=True):
+                if i in missing:
+                    missing.discard(i)
+                    claim = next(c for c in group if c.systems >> i & 1)
+                    key = int(here[position])
+                    self.found[self.program.claims.index(claim), i] = _Target(depth, key)
+                    self.still_possible[claim.name, i] = self._possible_from(key)
+
+    def _possible_from(self, key: int) -> tuple[str, ...]:
+        """Return the steps that can still happen at or after a state."""
+        actions: set[Action] = set()
+
+        def expand(states: Words) -> list[Words]:
+            found = self.trace_from(states)
+            actions.update(self.program.entries[path].path.action for path, _, _ in found)
+            return [self.keys_of(columns) for _, _, columns in found]
+
+        frontier.explore(np.array([key], np.uint64), expand)
+        return tuple(sorted({f"{a.process}.{a.label}" for a in actions if a.fault is None}))
 
     # -- traces ---------------------------------------------------------------------------------------------------
 
@@ -502,28 +520,9 @@ def _first_error(system: TransitionSystem, state: State) -> tuple[EvaluationErro
     return None, None
 
 
-class _Graph:
-    """The transition graph of a finished run as arrays: edges by the numbers of their states, 13 bytes an edge."""
-
-    def __init__(self, run: _Run) -> None:
-        layers = [run.layers[depth] for depth in range(len(run.layers))]
-        self.keys = np.concatenate(layers)
-        self.layer_ends = np.cumsum([len(layer) for layer in layers])
-        self.systems = run.system_numbers(self.keys)
-        order = np.argsort(self.keys)
-        ordered = self.keys[order]
-        sources, targets, paths = [], [], []
-        fair_paths = np.array([entry.path.fair for entry in run.program.entries], np.bool_)
-        for start in range(0, len(self.keys), EDGE_STATES):
-            for path, rows, columns in run.trace_from(self.keys[start : start + EDGE_STATES]):
-                sources.append((rows + start).astype(np.int32))
-                targets.append(order[np.searchsorted(ordered, run.keys_of(columns))].astype(np.int32))
-                paths.append(np.full(len(rows), path, np.int32))
-        empty = np.zeros(0, np.int32)
-        self.sources = np.concatenate(sources) if sources else empty
-        self.targets = np.concatenate(targets) if targets else empty
-        self.paths = np.concatenate(paths) if paths else empty
-        self.fair = fair_paths[self.paths] if len(fair_paths) else np.zeros(0, np.bool_)
+def _parts(keys: Words) -> Iterator[Words]:
+    for start in range(0, len(keys), EDGE_STATES):
+        yield keys[start : start + EDGE_STATES]
 
 
 def _bits(value: int) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Reachability in a large graph given as arrays: which states can still reach a goal, which can be reached.
+"""Which states of a large graph can still reach a goal.
 
 The graph is two arrays, one entry an edge. Edges are grouped by target (compressed sparse rows of the reverse graph)
 with one sort, then a breadth-first search goes backward from the goal, a whole frontier at a time. For `recoverable`
@@ -10,17 +10,36 @@ state. Edges that cannot matter, those from a goal, are dropped first.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Indices = NDArray[np.integer[Any]]
 Mask = NDArray[np.bool_]
+Keys = NDArray[np.uint64]
+
+
+class Layers(Protocol):
+    """The layers of a search by depth, each sorted."""
+
+    def __len__(self) -> int:
+        """Return the number of layers."""
+
+    def __getitem__(self, depth: int) -> Keys:
+        """Return the states first reached at a depth."""
+
 
 _SOURCE_BITS = np.uint64(32)
 _SOURCE = np.uint64(0xFFFF_FFFF)
 _STATES_MAX = 1 << 32
+_CHUNK = 1 << 16
+"""States expanded at a time."""
+
+_SWEPT = 1 << 20
+"""Graphs of more states are swept first."""
+
 _SLICE = 1 << 22
 """Edges looked at together: bounds the temporary arrays of one very large frontier to some tens of megabytes."""
 
@@ -45,13 +64,45 @@ def can_reach(sources: Indices, targets: Indices, goal: Mask) -> Mask:
     return reached
 
 
-def reachable_from(start: Mask, sources: Indices, targets: Indices) -> Mask:
-    """Return for each state whether some path, of no edge or more, leads to it from a state of `start`.
+Successors = Callable[[Keys], Iterable[tuple[NDArray[np.int64], Keys]]]
+"""For some states: the rows of those that take a transition, and where it leads, in any number of pieces."""
 
-    Raises:
-        ValueError: as `can_reach`.
+
+def lost_states(layers: Layers, ordered: Keys, goal: Mask, successors: Successors) -> Keys:
+    """Return, sorted, the states from which no path leads to a goal.
+
+    `layers` are the layers of a breadth-first search, `ordered` all their states sorted, `goal` a truth value for each
+    of `ordered`. Most states have a way that goes on to deeper layers: one sweep from the last layer to the first finds
+    those without keeping an edge. Only what is left then becomes a graph.
+
+    Memory: 1 byte a state, and for the states left by the sweep that of `can_reach`.
     """
-    return can_reach(targets, sources, start)
+    reached = goal.copy()
+    # A sweep has a price for each layer; a graph that is small anyway is built at once.
+    for depth in range(len(layers) - 1, -1, -1) if len(ordered) > _SWEPT else ():
+        layer = layers[depth]
+        places = np.searchsorted(ordered, layer)
+        open_places = places[~reached[places]]
+        for start in range(0, len(open_places), _CHUNK):
+            chunk = open_places[start : start + _CHUNK]
+            for rows, keys in successors(ordered[chunk]):
+                waiting = ~reached[chunk[rows]]
+                rows, keys = rows[waiting], keys[waiting]  # noqa: PLW2901 - the same rows, fewer
+                reached[chunk[rows[reached[np.searchsorted(ordered, keys)]]]] = True
+    return _lost_among(ordered[~reached], ordered, reached, successors)
+
+
+def _lost_among(left: Keys, ordered: Keys, reached: Mask, successors: Successors) -> Keys:
+    """Decide the states that a sweep has left, by the graph of the transitions between them."""
+    direct = np.zeros(len(left), np.bool_)
+    sources, targets = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    for start in range(0, len(left), _CHUNK):
+        for rows, keys in successors(left[start : start + _CHUNK]):
+            there = reached[np.searchsorted(ordered, keys)]
+            direct[start + rows[there]] = True
+            sources.append((start + rows[~there]).astype(np.int32))
+            targets.append(np.searchsorted(left, keys[~there]).astype(np.int32))
+    return left[~can_reach(np.concatenate(sources), np.concatenate(targets), direct)]
 
 
 def _grouped_by_target(

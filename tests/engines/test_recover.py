@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from checker.engines import recover
-from checker.engines.recover import can_reach, reachable_from
+from checker.engines.recover import can_reach, lost_states
 
 Graph = tuple[int, list[tuple[int, int]], list[int]]
 
@@ -53,13 +53,36 @@ def test_can_reach_finds_what_a_plain_search_finds(graph: Graph) -> None:
     assert set(np.flatnonzero(found).tolist()) == plainly(backward, goal)
 
 
-@given(graphs())
-def test_reachable_from_finds_what_a_plain_search_finds(graph: Graph) -> None:
-    states, edges, start = graph
+@given(graphs(), st.booleans())
+def test_lost_states_are_those_that_reach_no_goal(graph: Graph, swept: bool) -> None:  # noqa: FBT001 - both ways
+    states, edges, goal = graph
+    # States are numbered by odd keys, and layers as a search from state 0 finds them.
+    reachable = sorted(plainly(edges, [0]))
+    ordered = np.array([2 * state + 1 for state in reachable], np.uint64)
+    goal_mask = np.array([state in goal for state in reachable])
 
-    found = reachable_from(mask(states, start), *columns(edges, 4))
+    def successors(keys: NDArray[np.uint64]) -> list[tuple[NDArray[np.int64], NDArray[np.uint64]]]:
+        pairs = [(row, 2 * t + 1) for row, key in enumerate(keys.tolist()) for s, t in edges if 2 * s + 1 == key]
+        rows, targets = columns(pairs)
+        return [(rows[part::2], targets[part::2].astype(np.uint64)) for part in (0, 1)]
 
-    assert set(np.flatnonzero(found).tolist()) == plainly(edges, start)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recover, "_SWEPT", 0 if swept else 1 << 20)
+        patch.setattr(recover, "_CHUNK", 3)
+        lost = lost_states(layers_from(0, edges), ordered, goal_mask, successors)
+
+    backward = [(target, source) for source, target in edges]
+    expected = [2 * state + 1 for state in reachable if state not in plainly(backward, goal)]
+    assert lost.tolist() == expected
+
+
+def layers_from(start: int, edges: list[tuple[int, int]]) -> list[NDArray[np.uint64]]:
+    layers, known, layer = [], {start}, {start}
+    while layer:
+        layers.append(np.array(sorted(2 * state + 1 for state in layer), np.uint64))
+        layer = {target for source, target in edges if source in layer} - known
+        known |= layer
+    return layers
 
 
 @given(graphs(), st.integers(1, 5))
