@@ -82,6 +82,7 @@ class Runner:
         deadline = time.monotonic() + options.timeout if options.timeout is not None else None
         self.limits = Limits(states_max=options.states_max, deadline=deadline, workers=options.workers)
         self.progress = ProgressLine(standard_error())
+        self._process = os.getpid()
         self._before: object = None
 
     def __enter__(self) -> Self:
@@ -151,6 +152,8 @@ class Runner:
         self.limits.interrupted = True
         # The next one is not ours to handle: whoever presses twice wants out at once.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if os.getpid() != self._process:
+            return  # an engine's helper process, which has inherited this handler and heard the same Ctrl-C
         self.progress.clear()
         output = standard_error()
         output.line(("warning", "interrupted"), ("", ": ending after this layer; once more to end at once"))

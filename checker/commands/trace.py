@@ -18,6 +18,7 @@ from checker.reporting.claims import (
     failure_trace,
     mark,
     property_trace,
+    remark_lines,
     system_items,
 )
 from checker.reporting.documents import claim_document, file_document
@@ -118,6 +119,8 @@ def _print(
             output.line()
             output.lines(error_lines(shown.finding.error, loaded.file.source))
     output.line()
+    if report.because:
+        output.lines(remark_lines("because", report.because, output.width))
     output.lines(caveat_lines(report, asked, output.width))
 
 

@@ -123,6 +123,7 @@ def _surprise(checked: CheckedFile, width: int) -> Iterator[Line]:
     yield ()
     if shown.finding.error is not None:
         yield from error_lines(shown.finding.error, checked.file.source)
+        yield ()
     yield from _commands(checked, shown, width)
 
 

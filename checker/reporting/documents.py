@@ -124,7 +124,7 @@ def effort_document(report: ScenarioReport, *, cached: bool) -> Document:
         "transitions": exploration.transitions,
         "generated": exploration.generated,
         "depth": exploration.depth,
-        "complete": exploration.complete,
+        "complete": bool(exploration.complete),
         "cut": exploration.cut,
         "engine": exploration.engine,
         "cached": cached,

@@ -100,6 +100,8 @@ class ExpressionCompiler:
         *,
         successor: dict[int, Term] | None = None,
         excluded: frozenset[frozenset[int]] = frozenset(),
+        consulted: dict[Hashable, Term] | None = None,
+        guard: Term | None = None,
     ) -> None:
         self.slots = slots
         self.system = slots.system
@@ -110,6 +112,8 @@ class ExpressionCompiler:
         self.instance = instance
         self.successor = successor
         self.excluded = excluded
+        self.consulted = consulted if consulted is not None else {}
+        self.guard = guard
         self.errors: list[Term] = []
         self.events: list[Event] = []
 
@@ -299,18 +303,34 @@ class ExpressionCompiler:
         terms = self.terms
         table = self.system.specification.tables[expression.table, expression.process]
         outer, self.locals = self.locals, {}
+        number = self._matching_row(table, condition)
+        cells = []
+        for position, row in enumerate(table.rows):
+            here = terms.all_of((condition, terms.equal(number, terms.constant(position))))
+            cells.append(self.compile(row.gives[expression.column], here))
+        self.locals = outer
+        return self._cell(number, cells)
+
+    def _matching_row(self, table: Table, condition: Term) -> Term:
+        """Return the number of the matching row.
+
+        A run that has consulted the table before, with the same values and wherever it has come since, meets the same
+        row again: neither an error nor an event of that is new.
+        """
+        terms = self.terms
+        key = (table.name, table.process, tuple(sorted((slot, term.number) for slot, term in self.values.items())))
+        if key in self.consulted:
+            return self.consulted[key]
         conditions = self._row_conditions(table, condition)
         number = terms.constant(len(table.rows))
         for position in range(len(table.rows) - 1, -1, -1):
             number = terms.choice(conditions[position], terms.constant(position), number)
-        cells = []
         for position, row in enumerate(table.rows):
-            here = terms.all_of((condition, terms.equal(number, terms.constant(position))))
-            self._event(("row", row.span), here)
-            cells.append(self.compile(row.gives[expression.column], here))
+            self._event(("row", row.span), terms.all_of((condition, terms.equal(number, terms.constant(position)))))
         self.error(terms.all_of((condition, terms.equal(number, terms.constant(len(table.rows))))))
-        self.locals = outer
-        return self._cell(number, cells)
+        if condition is self.guard:
+            self.consulted[key] = number
+        return number
 
     def _row_conditions(self, table: Table, condition: Term) -> list[Term]:
         """Return when each row's condition is true; two at once are an error of an exclusive table."""

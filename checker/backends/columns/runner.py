@@ -5,7 +5,7 @@ A small `if` that only assigns is kept as a choice between values instead, or lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -46,10 +46,19 @@ class Run:
     label: str = ""
     excluded: frozenset[frozenset[int]] = frozenset()
     """Errors that cannot have happened, or the run would have ended: each as the numbers of its conditions."""
+    consulted: dict[Hashable, Term] = field(default_factory=dict)
+    """The rows of tables that the run has met, by table and values."""
 
     def fork(self, guard: Term) -> Run:
         """Return a copy that goes its own way from here, under its own guard."""
-        return replace(self, guard=guard, values=dict(self.values), locals=dict(self.locals), events=list(self.events))
+        return replace(
+            self,
+            guard=guard,
+            values=dict(self.values),
+            locals=dict(self.locals),
+            events=list(self.events),
+            consulted=dict(self.consulted),
+        )
 
 
 class StepRunner:
@@ -92,7 +101,14 @@ class StepRunner:
 
     def _compiler(self, run: Run) -> ExpressionCompiler:
         return ExpressionCompiler(
-            self.slots, run.values, run.locals, self.process, self.instance, excluded=run.excluded
+            self.slots,
+            run.values,
+            run.locals,
+            self.process,
+            self.instance,
+            excluded=run.excluded,
+            consulted=run.consulted,
+            guard=run.guard,
         )
 
     def _evaluate(self, expression: Expression, run: Run, condition: Term | None = None) -> Term:
