@@ -23,7 +23,10 @@ class Coverage:
     branches: set[tuple[Span, bool]] = field(default_factory=set)
     rows: set[Span] = field(default_factory=set)
     shadowed_rows: set[Span] | None = None
-    """Rows whose condition was true where an earlier row matched; None where the engine does not look for them."""
+    """Rows that are never taken and whose condition was true where an earlier row was; None where nobody looked.
+
+    Where systems are explored together, only rows are looked for that none of them takes.
+    """
     premises: set[Span] = field(default_factory=set)
     kill_points: set[str] = field(default_factory=set)
     faults: set[str] = field(default_factory=set)

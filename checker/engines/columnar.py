@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.backends.columns.compiler import EventKey
 from checker.backends.columns.program import SYSTEMS_MAX, Program, Tally, Words
+from checker.backends.columns.terms import Term
 from checker.backends.columns.translation import Claim, Translation, slot_keys
 from checker.engines import frontier
 from checker.engines.processes import in_processes
@@ -23,6 +25,7 @@ from checker.engines.widestates import WideCodec
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
 from checker.trace import EngineDisagreement, Trace, replay
 from model.evaluate import Evaluator
+from model.source import Span
 from model.specification import PropertyKind
 from model.system import State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure
@@ -162,6 +165,7 @@ class _Run:
         self._drain()
         self._cover()
         self._summarise(outcome.complete)
+        self._shadows()
         self._recoverable()
         self._traces()
         self.layers.close()
@@ -348,7 +352,7 @@ class _Run:
     def _coverage(self, i: int) -> Coverage:
         coverage = Coverage()
         program = self.program
-        keys: set[Hashable] = {key for key, number in program.event_keys.items() if self.events[number, i]}
+        keys: set[EventKey] = {key for key, number in program.event_keys.items() if self.events[number, i]}
         for number in np.flatnonzero(self.paths[:, i]).tolist():
             path = program.entries[number].path
             action = path.action
@@ -359,15 +363,31 @@ class _Run:
             coverage.faults.update(path.faults)
             keys.update(program.implied_events(number))
         for key in keys:
-            assert isinstance(key, tuple)
-            match key[0]:
-                case "branch":
-                    coverage.branches.add((key[1], key[2]))
-                case "row":
-                    coverage.rows.add(key[1])
-                case _:
-                    coverage.premises.add(key[1])
+            if len(key) == 3:
+                coverage.branches.add((key[1], key[2]))
+            elif key[0] == "row":
+                coverage.rows.add(key[1])
+            else:
+                coverage.premises.add(key[1])
         return coverage
+
+    def _shadows(self) -> None:
+        """Look behind rows that were taken for rows that fit as well, where those are never taken in any system."""
+        if any(not result.complete for result in self.results):
+            return
+        tables = [t for result in self.results for t in result.system.specification.tables.values() if t.first_match]
+        taken = set().union(*(result.coverage.rows for result in self.results))
+        suspects = frozenset(row.span for table in tables for row in table.rows) - taken
+        for i, result in enumerate(self.results):
+            result.coverage.shadowed_rows = set()
+            by_row: dict[Span, list[tuple[Term, int]]] = {}
+            for span, term in self.program.translation.shadows(self.program.members[i], suspects) if suspects else ():
+                by_row.setdefault(span, []).append((term, 1 << i))
+            for span, conditions in by_row.items():
+                select = self.program.selector(conditions)
+                layers = (self.layers[depth] for depth in range(len(self.layers)))
+                if any(select(*self._words(part)).any() for layer in layers for part in _parts(layer)):
+                    result.coverage.shadowed_rows.add(span)
 
     # -- recoverable ----------------------------------------------------------------------------------------------
 

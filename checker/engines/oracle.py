@@ -70,6 +70,7 @@ class _Explorer:
             layer = self._layer(layer)
             if self.result.cut:
                 break
+        self.recorder.shadowed -= self.result.coverage.rows
         self.result.states = len(self.states)
         self.result.complete = not self.result.cut
         if self.result.complete:

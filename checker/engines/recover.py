@@ -87,8 +87,8 @@ def lost_states(layers: Layers, ordered: Keys, goal: Mask, successors: Successor
             chunk = open_places[start : start + _CHUNK]
             for rows, keys in successors(ordered[chunk]):
                 waiting = ~reached[chunk[rows]]
-                rows, keys = rows[waiting], keys[waiting]  # noqa: PLW2901 - the same rows, fewer
-                reached[chunk[rows[reached[np.searchsorted(ordered, keys)]]]] = True
+                arrived = reached[np.searchsorted(ordered, keys[waiting])]
+                reached[chunk[rows[waiting][arrived]]] = True
     return _lost_among(ordered[~reached], ordered, reached, successors)
 
 

@@ -340,7 +340,7 @@ def test_a_row_behind_the_one_that_matches_is_known_to_be_shadowed() -> None:
     shadowed = run(TABLE).coverage.shadowed_rows
 
     assert shadowed is not None
-    # `rest` is always true, so it is shadowed too until it matches; `four` is dead by itself.
+    # `rest` is always true and never taken here; `four` is dead by itself.
     assert {text_at(TABLE, s.line, s.column, s.end_column) for s in shadowed} == {"one", "rest"}
 
 

@@ -109,7 +109,7 @@ def comparable(value: object) -> object:
 def test_nearly_every_random_specification_is_read() -> None:
     outcomes: list[SpecificationFile | tuple[Diagnostic, ...]] = []
 
-    @tries(200)
+    @tries(100)
     @given(specifications())
     def collect(text: str) -> None:
         outcomes.append(read(text))

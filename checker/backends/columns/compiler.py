@@ -35,14 +35,17 @@ from model.expressions import (
     VariableValue,
 )
 from model.source import Span
-from model.specification import Process, Table
+from model.specification import Process, Row, Table
 from model.system import BOOL_DOMAIN, STOPPED, Domain, TransitionSystem
 from model.types import Value, ValueType
 
 VALUE_MAX = 2**62
 """Terms are computed in signed 64-bit words; a value that could leave this interval is refused."""
 
-Event = tuple[Hashable, Term]
+EventKey = tuple[str, Span] | tuple[str, Span, bool]
+"""What was met: `row`, `shadowed` or `premise` with its place, or `branch` with the arm taken."""
+
+Event = tuple[EventKey, Term]
 """Something worth counting (see `checker.exploration.Coverage`) and where it happens."""
 
 
@@ -57,6 +60,8 @@ class Slots:
         self.system = system
         self.terms = terms
         self.numbers = numbers
+        self.suspects: frozenset[Span] = frozenset()
+        """Rows of which to find out whether they fit where an earlier row is taken."""
 
     def before(self, slot: int) -> Term:
         """Return the value of a slot before the step."""
@@ -206,7 +211,7 @@ class ExpressionCompiler:
             raise SpecificationError([Diagnostic(Code.LIMIT, message, span)])
         return term
 
-    def _event(self, key: Hashable, where: Term) -> None:
+    def _event(self, key: EventKey, where: Term) -> None:
         if self.errors:
             where = self.terms.all_of((where, self.terms.outside(self.terms.any_of(self.errors))))
         if where is not self.terms.false:
@@ -327,10 +332,19 @@ class ExpressionCompiler:
             number = terms.choice(conditions[position], terms.constant(position), number)
         for position, row in enumerate(table.rows):
             self._event(("row", row.span), terms.all_of((condition, terms.equal(number, terms.constant(position)))))
+            if row.span in self.slots.suspects and table.first_match:
+                earlier = terms.all_of((condition, terms.less_equal(number, terms.constant(position - 1))))
+                self._event(("shadowed", row.span), terms.all_of((earlier, self._fits(row, earlier))))
         self.error(terms.all_of((condition, terms.equal(number, terms.constant(len(table.rows))))))
         if condition is self.guard:
             self.consulted[key] = number
         return number
+
+    def _fits(self, row: Row, condition: Term) -> Term:
+        """Return whether a row's condition is true; where it has no value it is not."""
+        aside = ExpressionCompiler(self.slots, self.values, {}, self.process, self.instance, successor=self.successor)
+        fits = aside.compile(row.when, condition)
+        return self.terms.all_of((fits, *(self.terms.outside(error) for error in aside.errors)))
 
     def _row_conditions(self, table: Table, condition: Term) -> list[Term]:
         """Return when each row's condition is true; two at once are an error of an exclusive table."""

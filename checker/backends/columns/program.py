@@ -6,13 +6,14 @@ so that states of one system are next to each other in every sorted array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.backends.columns.compiler import EventKey
 from checker.backends.columns.packing import Packing, pack
 from checker.backends.columns.paths import GuardedPath, PropertyTerm
 from checker.backends.columns.source import Emitter, Leaf, Rows
@@ -189,7 +190,7 @@ class Program:
 
         return Leaf(self._for_systems(entry.path.guard, entry.systems), write)
 
-    def implied_events(self, number: int) -> Iterable[Hashable]:
+    def implied_events(self, number: int) -> Iterable[EventKey]:
         """Yield the events that happen on a path wherever it is taken."""
         entry = self.entries[number]
         known = {c.number for c in conjuncts(entry.path.guard)}

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from checker.backends.columns.compiler import Event
+from checker.backends.columns.compiler import Event, EventKey
 from checker.backends.columns.paths import ActionPaths, GuardedPath, PathBuilder, PropertyTerm
 from checker.backends.columns.terms import Term, Terms
 from model.expressions import Expression, FaultDraw, ParameterValue, TableColumn, walk
+from model.source import Span
 from model.specification import Process, Property, PropertyKind, Row, Step, Table
-from model.statements import expressions_of, walk_statements
+from model.statements import expressions_of, reads_of, walk_statements
 from model.system import TransitionSystem
 from model.transitions import Action
 
@@ -61,7 +62,7 @@ class Translation:
         self.entries: list[PathEntry] = []
         self.errors: list[tuple[Term, int]] = []
         """Where steps err, and the systems."""
-        self.event_keys: dict[Hashable, int] = {}
+        self.event_keys: dict[EventKey, int] = {}
         self.step_events: list[tuple[Action, Term, tuple[Event, ...], int]] = []
         """What evaluating a step meets: the action, where it is next, the events, and the systems."""
         self.waiting: list[tuple[Term, int]] = []
@@ -133,6 +134,26 @@ class Translation:
                     crash = self._crash(builder, process, instance, step, fault)
                     if crash is not None:
                         yield crash, label, False
+
+    def shadows(self, member: int, suspects: frozenset[Span]) -> list[tuple[Span, Term]]:
+        """Return for rows of first-match tables where, in one system, they fit behind an earlier row that is taken."""
+        builder = self.builders[member]
+        builder.slots.suspects = suspects
+        found: list[tuple[Span, Term]] = []
+        for process, instance in builder.system.instances():
+            for step in process.steps:
+                if any(isinstance(node, TableColumn) for s in walk_statements(step.body) for node in reads_of(s)):
+                    label = self._label(builder, process, instance, step)
+                    events = builder.step(process, instance, step).events
+                    found += [
+                        (key[1], self.terms.all_of((label, term))) for key, term in events if key[0] == "shadowed"
+                    ]
+        for claim in self.claims:
+            if claim.systems >> member & 1 and claim.kind is not PropertyKind.STEP:
+                events = builder.state_property(claim.expression).events
+                found += [(key[1], term) for key, term in events if key[0] == "shadowed"]
+        builder.slots.suspects = frozenset()
+        return found
 
     def _label(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> Term:
         if process.environment:
