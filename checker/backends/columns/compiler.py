@@ -385,15 +385,16 @@ class ExpressionCompiler:
     def places(self, variable: VariableValue, condition: Term) -> list[tuple[Term, int]]:
         """Return the slots that a variable may stand for, each with the condition under which it does."""
         terms = self.terms
+        positions = [self.compile(index, condition) for index in variable.indices]
         found: list[tuple[Term, int]] = []
         here = terms.false
+        inside = True
         for chosen, instance in self._instances(variable, condition):
             layout = self.system.layouts.get((variable.key, instance))
             if layout is None:
                 continue
             options: list[tuple[Term, int]] = [(chosen, 0)]
-            for index, domain in zip(variable.indices, layout.indices, strict=True):
-                position = self.compile(index, condition)
+            for position, domain in zip(positions, layout.indices, strict=True):
                 options = [
                     (
                         terms.all_of((guard, terms.equal(position, self.slots.encoded(domain, value)))),
@@ -402,25 +403,16 @@ class ExpressionCompiler:
                     for guard, offset in options
                     for value in domain.values()
                 ]
+                last = domain.low + domain.size - 1
+                inside &= domain.literals is not None or domain.low <= position.low <= position.high <= last
             options = [(guard, offset) for guard, offset in options if guard is not terms.false]
             here = terms.any_of([here, *(guard for guard, _ in options)])
             found.extend((guard, layout.first + offset) for guard, offset in options)
-        if not self._always_inside(variable):
+        # By intervals every index may be known to lie in its array, which spares a test that is always true.
+        known_instance = variable.instance is None or isinstance(variable.instance, SelfValue)
+        if not (inside and known_instance and found):
             self.error(terms.all_of((condition, terms.negation(here))))
         return found
-
-    def _always_inside(self, variable: VariableValue) -> bool:
-        """Tell by intervals that every index lies in its array, which spares a test that is always true."""
-        if variable.instance is not None and not isinstance(variable.instance, SelfValue):
-            return False
-        layout = self.system.layouts.get((variable.key, self.instance if variable.instance is not None else 0))
-        if layout is None:
-            return False
-        for index, domain in zip(variable.indices, layout.indices, strict=True):
-            term = self.compile(index, self.terms.false)
-            if domain.literals is None and not domain.low <= term.low <= term.high < domain.low + domain.size:
-                return False
-        return True
 
     def _instances(self, variable: VariableValue, condition: Term) -> list[tuple[Term, int]]:
         if variable.instance is None:

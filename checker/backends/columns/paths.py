@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.backends.columns.compiler import Event, ExpressionCompiler, Slots
+from checker.backends.columns.compiler import Event, EventKey, ExpressionCompiler, Slots
 from checker.backends.columns.runner import StepRunner
-from checker.backends.columns.terms import Term, Terms
+from checker.backends.columns.terms import Term, Terms, slots_of
 from model.expressions import (
     AtLabel,
     Expression,
@@ -26,11 +26,15 @@ from model.expressions import (
     walk,
 )
 from model.specification import Process, Step
-from model.system import TransitionSystem
+from model.system import BOOL_DOMAIN, TransitionSystem
 from model.transitions import Action
 
 Update = tuple[int, int, Term]
 """The number of a slot, the least value of its domain, and its value after the step."""
+
+
+UNKNOWN = 1 << 20
+"""Slots from this number on stand for values after a transition of which nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,23 @@ class PathBuilder:
         compiler = ExpressionCompiler(self.slots, {}, {}, None, 0, successor=successor)
         value = compiler.compile(expression, self.terms.true)
         return PropertyTerm(value, self.terms.any_of(compiler.errors), tuple(dict.fromkeys(compiler.events)))
+
+    def events_before(self, expression: Expression) -> frozenset[EventKey]:
+        """Return the events of a `step` property that the state before a transition decides alone.
+
+        The expression is read with an unknown value for everything after the transition: an event is decided before
+        where no such value occurs in its condition.
+        """
+        unknown = {
+            slot: self.terms.slot(UNKNOWN + number, domain.low, domain.size, is_bool=domain is BOOL_DOMAIN)
+            for slot, number in enumerate(self.slots.numbers)
+            for domain in (self.system.slots[slot].domain,)
+        }
+        compiler = ExpressionCompiler(self.slots, {}, {}, None, 0, successor=unknown)
+        compiler.compile(expression, self.terms.true)
+        return frozenset(key for key, term in compiler.events) - frozenset(
+            key for key, term in compiler.events if any(slot >= UNKNOWN for slot in slots_of(term))
+        )
 
     def slots_after(self, expression: Expression) -> frozenset[int]:
         """Return the numbers of the slots that an expression may read inside `next`."""

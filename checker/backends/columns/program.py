@@ -277,7 +277,12 @@ class Program:
         coverers: list[tuple[list[int], Callable[[], Callable[..., None]]]] = [
             (sorted(events), partial(self._step_coverer, label, events)) for label, events in groups.values()
         ]
-        claimed = [(self.event_keys[key], term, claim) for claim in self.claims for key, term in claim.term.events]
+        claimed = [
+            (self.event_keys[key], term, claim)
+            for claim in self.claims
+            for key, term in claim.term.events
+            if claim.kind is not PropertyKind.STEP or key in claim.before
+        ]
         if claimed:
             coverers.append((sorted({event for event, *_ in claimed}), partial(self._claim_coverer, claimed)))
         return coverers
@@ -292,9 +297,8 @@ class Program:
         for claim in self._step_claims:
             systems = entry.systems & self.claims[claim].systems
             if systems:
-                same = dict(self.claims[claim].term.events)
                 for key, term in self.step_term(claim, entry.path).events:
-                    if same.get(key) is not term:
+                    if key not in self.claims[claim].before:
                         yield self.event_keys[key], self._for_systems(self.terms.all_of((taken, term)), systems)
 
     def _step_coverer(self, label: Term, events: dict[int, list[Term]]) -> Callable[..., None]:

@@ -347,3 +347,16 @@ def conjuncts(term: Term) -> tuple[Term, ...]:
     if term.operator == "and":
         return term.args
     return () if term.constant == 1 else (term,)
+
+
+def slots_of(term: Term) -> Iterator[int]:
+    """Yield the numbers of the slots that a term reads."""
+    pending, seen = [term], {term.number}
+    while pending:
+        node = pending.pop()
+        if node.operator == "slot":
+            yield node.value
+        for part in node.args:
+            if part.number not in seen:
+                seen.add(part.number)
+                pending.append(part)

@@ -38,6 +38,8 @@ class Claim:
     systems: int
     term: PropertyTerm
     """Of a `step` property: the reading for a transition that changes nothing."""
+    before: frozenset[EventKey] = frozenset()
+    """The events of a `step` property that the state before a transition decides alone."""
 
 
 class Translation:
@@ -215,13 +217,20 @@ class Translation:
                 expression, systems, _ = found.get(identity, (claim.expression, 0, term))
                 found[identity] = (expression, systems | 1 << number, term)
         claims = [
-            Claim(name, kind, expression, systems, term)
+            Claim(name, kind, expression, systems, term, self._events_before(kind, expression, systems, term))
             for (name, kind, *_), (expression, systems, term) in found.items()
         ]
         for made in claims:
             for event, _ in made.term.events:
                 self.event_keys.setdefault(event, len(self.event_keys))
         return claims
+
+    def _events_before(
+        self, kind: PropertyKind, expression: Expression, systems: int, term: PropertyTerm
+    ) -> frozenset[EventKey]:
+        if kind is not PropertyKind.STEP or not term.events:
+            return frozenset()
+        return self.builders[(systems & -systems).bit_length() - 1].events_before(expression)
 
     def step_term(self, claim: int, path: GuardedPath) -> PropertyTerm:
         """Return a `step` property as it reads for the transitions of a path.
