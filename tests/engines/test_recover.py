@@ -54,8 +54,8 @@ def test_can_reach_finds_what_a_plain_search_finds(graph: Graph) -> None:
 
 
 @given(graphs(), st.booleans())
-def test_lost_states_are_those_that_reach_no_goal(graph: Graph, swept: bool) -> None:  # noqa: FBT001 - both ways
-    states, edges, goal = graph
+def test_lost_states_are_those_that_reach_no_goal(graph: Graph, swept: bool) -> None:
+    _, edges, goal = graph
     # States are numbered by odd keys, and layers as a search from state 0 finds them.
     reachable = sorted(plainly(edges, [0]))
     ordered = np.array([2 * state + 1 for state in reachable], np.uint64)
