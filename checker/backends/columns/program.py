@@ -149,8 +149,9 @@ class Program:
         leaves += [self._failing_leaf(guard, systems) for guard, systems in self._all_errors()]
         emitter.line("out = []")
         emitter.line("paths, searching = tally.paths, tally.searching")
+        emitter.line("looking = True in searching")
         emitter.tree(leaves, rows)
-        self._write_claims(emitter, rows)
+        emitter.under("looking", rows, lambda: self._write_claims(emitter, rows))
         return emitter.compile("expand", f"{', '.join(rows.words)}, x, tally", "out")  # type: ignore[return-value]
 
     def selector(self, conditions: Sequence[tuple[Term, int]]) -> Callable[..., NDArray[np.bool_]]:
@@ -199,15 +200,20 @@ class Program:
                 yield key
 
     def _write_step_claims(self, emitter: Emitter, rows: Rows, number: int, names: tuple[str, ...]) -> None:
+        """Look at the transitions of a path: errors of `step` properties, and violations while sought."""
         entry = self.entries[number]
         for claim in self._step_claims:
-            systems = entry.systems & self.claims[claim].systems
-            if not systems:
-                continue
-            term = self.step_term(claim, entry.path)
-            violated = self.terms.all_of((self.terms.negation(term.value), self.terms.negation(term.error)))
-            self._write_hit(emitter, rows, claim, number, self._for_systems(violated, systems), names)
-            self._write_failing(emitter, rows, self._for_systems(term.error, systems))
+            if systems := entry.systems & self.claims[claim].systems:
+                self._write_failing(emitter, rows, self._for_systems(self.step_term(claim, entry.path).error, systems))
+
+        def violations() -> None:
+            for claim in self._step_claims:
+                if systems := entry.systems & self.claims[claim].systems:
+                    term = self.step_term(claim, entry.path)
+                    violated = self.terms.all_of((self.terms.negation(term.value), self.terms.negation(term.error)))
+                    self._write_hit(emitter, rows, claim, number, self._for_systems(violated, systems), names)
+
+        emitter.under("looking", rows, violations)
 
     def _failing_leaf(self, guard: Term, systems: int) -> Leaf:
         return Leaf(

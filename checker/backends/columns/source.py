@@ -88,6 +88,15 @@ class Emitter:
         write()
         self._indent -= 1
 
+    def under(self, condition: str, rows: Rows, write: Callable[[], None]) -> None:
+        """Write lines that run only under a condition; what they compute is not known behind them."""
+        before, written = dict(rows.names), len(self.lines)
+        self.line(f"if {condition}:")
+        self.indented(write)
+        if len(self.lines) == written + 1:
+            self.lines.pop()
+        rows.names = before
+
     # -- the tree -------------------------------------------------------------------------------------------------
 
     def tree(self, leaves: Sequence[Leaf], rows: Rows) -> None:

@@ -151,9 +151,15 @@ class Translation:
                         (key[1], self.terms.all_of((label, term))) for key, term in events if key[0] == "shadowed"
                     ]
         for claim in self.claims:
-            if claim.systems >> member & 1 and claim.kind is not PropertyKind.STEP:
+            if not claim.systems >> member & 1:
+                continue
+            if claim.kind is not PropertyKind.STEP:
                 events = builder.state_property(claim.expression).events
                 found += [(key[1], term) for key, term in events if key[0] == "shadowed"]
+                continue
+            for path in (entry.path for entry in self.entries if entry.systems >> member & 1):
+                events = builder.step_property(claim.expression, path.updates).events
+                found += [(key[1], self.terms.all_of((path.guard, t))) for key, t in events if key[0] == "shadowed"]
         builder.slots.suspects = frozenset()
         return found
 
