@@ -255,17 +255,13 @@ def _running(
 def _answer(command: str, run: Callable[[], ExitCode], *, as_json: bool) -> None:
     """Run a command and leave with its code, whatever happens."""
     from checker.commands.answers import refuse
-    from checker.commands.inputs import BadInput
-    from checker.trace import EngineDisagreement
+    from checker.commands.refusal import BadInput
 
     try:
         code = run()
         sys.stdout.flush()
     except BadInput as error:
         code = refuse(command, error, as_json=as_json)
-    except EngineDisagreement as error:
-        sys.stderr.write(f"engines disagree: {error}\n{_PLEASE_REPORT}\n")
-        code = ExitCode.DISAGREEMENT
     except MemoryError:
         sys.stderr.write("out of memory: nothing can be said; try `--max-states`, fewer faults or smaller parameters\n")
         code = ExitCode.INCONCLUSIVE
@@ -273,14 +269,24 @@ def _answer(command: str, run: Callable[[], ExitCode], *, as_json: bool) -> None
         code = _pipe_closed()
     except KeyboardInterrupt:
         code = _die_interrupted()
-    except Exception:  # noqa: BLE001 - the last resort: say what happened and that it is our fault
-        traceback.print_exc()
-        sys.stderr.write(f"\ninternal error in `killpoint {command}`. {_PLEASE_REPORT}\n")
-        code = ExitCode.INTERNAL
+    except Exception as error:  # noqa: BLE001 - the last resort: say what happened and that it is our fault
+        code = _our_fault(command, error)
     raise typer.Exit(code)
 
 
 _PLEASE_REPORT = "This is a defect of killpoint. Please report it, with the command and the specification."
+
+
+def _our_fault(command: str, error: Exception) -> ExitCode:
+    """Say that the fault is not with whoever runs this."""
+    from checker.trace import EngineDisagreement
+
+    if isinstance(error, EngineDisagreement):
+        sys.stderr.write(f"engines disagree: {error}\n{_PLEASE_REPORT}\n")
+        return ExitCode.DISAGREEMENT
+    traceback.print_exception(error)
+    sys.stderr.write(f"\ninternal error in `killpoint {command}`. {_PLEASE_REPORT}\n")
+    return ExitCode.INTERNAL
 
 
 def _pipe_closed() -> ExitCode:

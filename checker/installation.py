@@ -6,7 +6,6 @@ would fail with a message that helps nobody.
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import tomllib
 from pathlib import Path
@@ -20,7 +19,9 @@ def version() -> str:
         text = (_HOME / "pyproject.toml").read_text(encoding="utf-8")
         return str(tomllib.loads(text)["project"]["version"])
     except (OSError, KeyError, tomllib.TOMLDecodeError):
-        return importlib.metadata.version("killpoint")
+        from importlib.metadata import version as installed_version
+
+        return installed_version("killpoint")
 
 
 def foreign_model() -> str:

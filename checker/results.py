@@ -35,15 +35,3 @@ class CheckedFile:
 def exit_code_of(checked: Iterable[CheckedFile]) -> ExitCode:
     """Return the code for several files; inconclusive for none."""
     return worst(each.report.exit_code for each in checked)
-
-
-MEANING = {
-    ExitCode.AS_DECLARED: "everything as declared",
-    ExitCode.NOT_AS_DECLARED: "not as declared",
-    ExitCode.BAD_INPUT: "the specification has errors",
-    ExitCode.INCONCLUSIVE: "inconclusive",
-    ExitCode.VACUOUS: "vacuous: something is never put to use",
-    ExitCode.DISAGREEMENT: "engines disagree, which is a defect of killpoint: please report it",
-    ExitCode.INTERNAL: "internal error, which is a defect of killpoint: please report it",
-}
-"""What an exit code says, in words."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from checker.commands.inputs import BadInput, Loaded
-from checker.exploration import Finding
+from checker.commands.refusal import BadInput
 from checker.installation import version
-from checker.reporting.claims import ShownTrace
 from checker.reporting.diagnostics import counted, write_diagnostics
-from checker.reporting.documents import Document, envelope, refusal, written
+from checker.reporting.envelope import Document, envelope, refusal, written
 from checker.reporting.files import write_whole
-from checker.reporting.itf import itf_document
-from checker.reporting.output import standard_error, standard_output
+from checker.reporting.output import standard_error
 from checker.verdict import ExitCode
 from model.diagnostics import Code, Diagnostic, quoted
+
+if TYPE_CHECKING:
+    from checker.commands.inputs import Loaded
+    from checker.reporting.claims import ShownTrace
 
 
 def print_document(command: str, code: ExitCode, content: Mapping[str, object]) -> None:
@@ -39,8 +41,7 @@ def warn(loaded: Iterable[Loaded]) -> None:
     """Show the warnings of files that are otherwise fine, apart from the results."""
     output = standard_error()
     for each in loaded:
-        warnings = [warning for warning in each.file.warnings if isinstance(warning, Diagnostic)]
-        write_diagnostics(output, warnings, each.sources)
+        write_diagnostics(output, each.file.warnings, each.sources)
 
 
 def write_itf(path: Path, loaded: Loaded, shown: ShownTrace) -> None:
@@ -49,6 +50,8 @@ def write_itf(path: Path, loaded: Loaded, shown: ShownTrace) -> None:
     Raises:
         BadInput: the file cannot be written.
     """
+    from checker.reporting.itf import itf_document
+
     report = shown.report
     about: Document = {
         "source": loaded.file.source.file,
@@ -57,8 +60,7 @@ def write_itf(path: Path, loaded: Loaded, shown: ShownTrace) -> None:
         "property": shown.property or None,
         "killpoint": version(),
     }
-    finding: Finding = shown.finding
-    document = itf_document(report.exploration.system, finding, shown.conclusion, about)
+    document = itf_document(report.exploration.system, shown.finding, shown.conclusion, about)
     write_file(path, written(document))
 
 
@@ -84,9 +86,3 @@ def say(text: str) -> None:
     """Write a remark that is no result, such as where a file was written to."""
     output = standard_error()
     output.line(("dim", text))
-
-
-def print_lines_of(shown: ShownTrace) -> None:
-    """Write a trace."""
-    output = standard_output()
-    output.lines(shown.lines(output.width))

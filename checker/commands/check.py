@@ -9,7 +9,8 @@ from pathlib import Path
 from checker.campaign import judge
 from checker.commands.answers import print_document, say, unwritable, warn, write_itf
 from checker.commands.choices import all_properties, check_names, raise_if_any
-from checker.commands.inputs import BadInput, Loaded, load_all
+from checker.commands.inputs import Loaded, load_all
+from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
 from checker.installation import version
 from checker.judgement import asked_properties

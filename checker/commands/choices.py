@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from checker.commands.inputs import BadInput, Loaded
+from checker.commands.inputs import Loaded
+from checker.commands.refusal import BadInput
 from model import limits
 from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
 from model.specification import UNLIMITED, Allowance, Parameter, Scenario, Specification

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from checker.commands.answers import print_document
-from checker.commands.inputs import BadInput
+from checker.commands.refusal import BadInput
 from checker.reporting.output import standard_output
 from checker.verdict import ExitCode
 from model.codes import Code, code_of, explanation

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from checker.commands.refusal import BadInput
 from model.bundled import specification_directory
 from model.diagnostics import Code, Diagnostic, Diagnostics, SpecificationError, did_you_mean, quoted
 from model.loader import load
@@ -14,15 +15,6 @@ from model.specification import SpecificationFile
 from model.yamltree import read_source
 
 SUFFIXES = (".yaml", ".yml")
-
-
-class BadInput(Exception):
-    """The command or a file that it names was refused; `diagnostics` says why, `sources` shows the lines."""
-
-    def __init__(self, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
-        self.diagnostics = tuple(diagnostics)
-        self.sources = dict(sources or {})
-        super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
 
 
 @dataclass(frozen=True, slots=True)

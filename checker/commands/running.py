@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -12,7 +14,8 @@ from types import FrameType, TracebackType
 from typing import Literal, Self
 
 from checker.cache import NO_CACHE, Cache, cache_key
-from checker.commands.inputs import BadInput, Loaded
+from checker.commands.inputs import Loaded
+from checker.commands.refusal import BadInput
 from checker.exploration import Exploration, Limits
 from checker.identity import patch_of, system_hash
 from checker.reporting.output import standard_error
@@ -154,7 +157,7 @@ class Runner:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if os.getpid() != self._process:
             return  # an engine's helper process, which has inherited this handler and heard the same Ctrl-C
-        self.progress.clear()
-        output = standard_error()
-        output.line(("warning", "interrupted"), ("", ": ending after this layer; once more to end at once"))
-        output.flush()
+        # Not through `sys.stderr`, which may be in the middle of writing and then refuses to be entered again.
+        line = "interrupted: ending after this layer; once more to end at once\n"
+        with contextlib.suppress(OSError, ValueError):
+            os.write(sys.stderr.fileno(), f"{self.progress.erasure}{line}".encode())

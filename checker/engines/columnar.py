@@ -54,7 +54,11 @@ def explore(
     """
     translation = Translation(systems, properties)
     groups = _groups(systems)
-    explored = in_processes(lambda group, own: _Run(Program(translation, group), own).explore(), groups, limits)
+    explored = in_processes(
+        lambda group, workers, silent: _Run(Program(translation, group), limits, workers, silent=silent).explore(),
+        groups,
+        limits,
+    )
     results = {
         i: result for group, found in zip(groups, explored, strict=True) for i, result in zip(group, found, strict=True)
     }
@@ -111,9 +115,11 @@ class _Coverer:
 class _Run:
     """One exploration of a group of systems."""
 
-    def __init__(self, program: Program, limits: Limits) -> None:
+    def __init__(self, program: Program, limits: Limits, workers: int = 1, *, silent: bool = False) -> None:
         systems = program.systems
         self.limits = limits
+        self.workers = workers
+        self.on_progress = None if silent else limits.on_progress
         self.program = program
         self.codec = WideCodec(self.program.packing.words) if self.program.wide else None
         self.count = len(systems)
@@ -158,7 +164,7 @@ class _Run:
         outcome = frontier.explore(
             initial,
             self._expand,
-            workers=self.limits.workers,
+            workers=self.workers,
             on_layer=self._on_layer,
             limits=frontier.Limits(states=self.limits.states_max, stop=self._stop),
         )
@@ -217,9 +223,9 @@ class _Run:
             any(active[i] and (number, i) not in self.found for i in _bits(claim.systems))
             for number, claim in enumerate(self.program.claims)
         ]
-        if self.limits.on_progress is not None:
+        if self.on_progress is not None:
             states = int(sum(int(s.sum()) for s in self.layer_sizes))
-            self.limits.on_progress(
+            self.on_progress(
                 Progress(layer.depth, states, int(self.paths.sum()), len(layer.states), time.monotonic() - self.started)
             )
 
@@ -345,7 +351,7 @@ class _Run:
             result.states = int(sizes[:, i].sum())
             result.transitions = int(self.paths[:, i].sum())
             result.depth = int((sizes[:, i] > 0).sum())
-            result.complete = complete or sizes[-1, i] == 0
+            result.complete = complete or (len(sizes) > 0 and int(sizes[-1, i]) == 0)
             result.cut = "" if result.complete else reason
             result.coverage = self._coverage(i)
 

@@ -10,14 +10,17 @@ import multiprocessing
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TypeVar
 
 from checker.exploration import Exploration, Limits
 
 T = TypeVar("T")
-Explore = Callable[[T, Limits], list[Exploration]]
+Explore = Callable[[T, int, bool], list[Exploration]]
+"""Explore a group with so many workers, silently or not."""
+
+GRACE_S = 2.0
+"""Seconds that a process has to end by itself after an interrupt."""
 
 
 def in_processes(explore: Explore[T], groups: Sequence[T], limits: Limits) -> list[list[Exploration]]:
@@ -27,18 +30,16 @@ def in_processes(explore: Explore[T], groups: Sequence[T], limits: Limits) -> li
     all: whatever is wrong with them then shows here.
     """
     if len(groups) < 2 or limits.workers < 2 or sys.platform != "linux":
-        return [explore(group, limits) for group in groups]
+        return [explore(group, limits.workers, False) for group in groups]
     shares = [list(range(first, len(groups), limits.workers)) for first in range(min(limits.workers, len(groups)))]
-    alone = replace(limits, workers=1)
-    silent = replace(alone, on_progress=None)
-    children = [_Child(lambda share=share: [explore(groups[i], silent) for i in share]) for share in shares[1:]]  # type: ignore[misc]
+    children = [_Child(lambda share=share: [explore(groups[i], 1, True) for i in share]) for share in shares[1:]]  # type: ignore[misc]
     results: dict[int, list[Exploration]] = {}
     for i in shares[0]:
-        results[i] = explore(groups[i], alone)
+        results[i] = explore(groups[i], 1, False)
     for share, child in zip(shares[1:], children, strict=True):
-        found = child.result()
+        found = child.result(limits)
         for position, i in enumerate(share):
-            results[i] = found[position] if found is not None else explore(groups[i], alone)
+            results[i] = found[position] if found is not None else explore(groups[i], 1, False)
     return [results[i] for i in range(len(groups))]
 
 
@@ -56,8 +57,14 @@ class _Child:
             self._process.start()
         there.close()
 
-    def result(self) -> list[list[Exploration]] | None:
-        """Wait for the result; None where the process failed."""
+    def result(self, limits: Limits) -> list[list[Exploration]] | None:
+        """Wait for the result; None where the process failed, or had to be ended after an interrupt."""
+        patience = GRACE_S
+        while not self._here.poll(0.1):
+            if limits.interrupted:
+                patience -= 0.1
+                if patience < 0:
+                    self._process.terminate()
         try:
             found: list[list[Exploration]] | None = self._here.recv()
         except EOFError:

@@ -18,8 +18,9 @@ from checker.reporting.claims import (
     surprises,
 )
 from checker.reporting.diagnostics import diagnostic_lines
+from checker.reporting.envelope import MEANING
 from checker.reporting.output import Line, Piece, aligned, blank, cells, flowed, one_line, sentence
-from checker.results import MEANING, CheckedFile
+from checker.results import CheckedFile
 from checker.teeth import Teeth, Unused
 from checker.verdict import ExitCode
 

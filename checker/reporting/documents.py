@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 from checker.exploration import Finding
 from checker.identity import claim_hash, file_hash
 from checker.judgement import PropertyReport, ScenarioReport
 from checker.reporting.diagnostics import diagnostic_document
-from checker.results import MEANING, CheckedFile
+from checker.reporting.envelope import Document
+from checker.results import CheckedFile
 from checker.teeth import Teeth
 from checker.trace import TraceStep
-from checker.verdict import ExitCode
 from model.diagnostics import Diagnostic
 from model.specification import Scenario, SpecificationFile
 from model.system import State, TransitionSystem
 from model.types import Value
-
-Document = dict[str, object]
-
-FORMAT = 1
-"""Counts up when a key changes its meaning or disappears."""
-
-
-def written(document: Document) -> str:
-    """Return a document as text, the same for the same content."""
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def envelope(command: str, version: str, code: ExitCode, content: Mapping[str, object]) -> Document:
-    """Return a whole answer: what every command says of itself, then its content."""
-    return {
-        "format": FORMAT,
-        "killpoint": version,
-        "command": command,
-        "exit_code": int(code),
-        "outcome": MEANING[code],
-        **content,
-    }
-
-
-def refusal(diagnostics: Iterable[Diagnostic]) -> Document:
-    """Return what is said of bad input."""
-    return {"diagnostics": [diagnostic_document(diagnostic) for diagnostic in diagnostics]}
-
 
 # --- Files and claims ---
 
@@ -61,7 +32,7 @@ def checked_document(checked: CheckedFile) -> Document:
         "scenarios": [_claim(checked, claim) for claim in report.scenarios],
         "mutants": [_claim(checked, claim) for claim in report.mutants],
         "teeth": _teeth(report.teeth),
-        "warnings": [diagnostic_document(d) for d in checked.file.warnings if isinstance(d, Diagnostic)],
+        "warnings": [diagnostic_document(d) for d in checked.file.warnings],
     }
 
 

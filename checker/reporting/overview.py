@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checker.reporting.claims import setting_items
-from checker.reporting.documents import Document, file_document
+from checker.reporting.documents import file_document
+from checker.reporting.envelope import Document
 from checker.reporting.texts import FileTexts
 from model.expressions import AtLabel, Expression, FaultDraw, Fresh, TableColumn, VariableValue, walk
 from model.specification import Process, Scenario, Specification, SpecificationFile, Step, Table, Variable

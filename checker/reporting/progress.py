@@ -16,6 +16,9 @@ QUIET_SECONDS = 0.5
 
 INTERVAL_SECONDS = 0.1
 
+_ERASE = "\r\x1b[K"
+"""Back to the beginning of the line, and nothing after it."""
+
 
 class ProgressLine:
     """The line, on a stream that may turn out to be no terminal; then nothing is ever written."""
@@ -29,10 +32,15 @@ class ProgressLine:
         """Return a function that shows the progress of something; None where nobody watches."""
         return (lambda progress: self._show(what, progress)) if self.output.terminal else None
 
+    @property
+    def erasure(self) -> str:
+        """What takes the line away again."""
+        return _ERASE if self.output.terminal else ""
+
     def clear(self) -> None:
-        """Take the line away again."""
+        """Take the line away again, if there is one."""
         if self.shown:
-            self.output.stream.write("\r\x1b[K")
+            self.output.stream.write(_ERASE)
             self.output.flush()
             self.shown = False
 
@@ -43,7 +51,7 @@ class ProgressLine:
         self.last = now
         text = f"{progress_text(progress, memory())}  {what}"
         # Room is left for the `^C` of a terminal, which would break the line.
-        self.output.stream.write(f"\r\x1b[K{visible(text)[: self.output.width - 4]}")
+        self.output.stream.write(f"{_ERASE}{visible(text)[: self.output.width - 4]}")
         self.output.flush()
         self.shown = True
 

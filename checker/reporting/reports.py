@@ -18,9 +18,9 @@ from pathlib import Path
 from checker.identity import claim_hash, file_hash
 from checker.judgement import PropertyReport, ScenarioReport
 from checker.reporting.claims import lengths, mark
-from checker.reporting.documents import Document, written
+from checker.reporting.envelope import MEANING, Document, written
 from checker.reporting.files import write_all
-from checker.results import MEANING, CheckedFile, exit_code_of
+from checker.results import CheckedFile, exit_code_of
 from checker.verdict import ExitCode
 from model.bundled import specification_directory
 

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from checker.cli import main
+from tests.cli.running import Done, Edit, Killpoint
 
-ROOT = Path(__file__).resolve().parents[2]
 LAMP = Path(__file__).parent / "data" / "lamp.yaml"
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command ended and what it wrote."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(self.out)
-        return document
-
-
-Killpoint = Callable[..., Done]
 
 
 @pytest.fixture
@@ -68,7 +47,7 @@ def killpoint(here: Path, capsys: pytest.CaptureFixture[str]) -> Killpoint:
 
 
 @pytest.fixture
-def edit(here: Path) -> Callable[..., str]:
+def edit(here: Path) -> Edit:
     """Write a copy of the lamp with replaced texts; return its name."""
 
     def replaced(*pairs: tuple[str, str], name: str = "edited.yaml") -> str:
