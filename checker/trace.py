@@ -79,9 +79,12 @@ def replay(system: TransitionSystem, states: list[State], actions: list[Action])
         if found is not None:
             taken[before, action, after] = found
         else:
-            available = ", ".join(sorted({f"{t.action.process}.{t.action.label}" for t in evaluator.transitions(before)}))
+            available = ", ".join(
+                sorted({f"{t.action.process}.{t.action.label}" for t in evaluator.transitions(before)})
+            )
+            name = f"{action.process}[{action.instance}].{action.label}"
             raise EngineDisagreement(
-                f"transition {len(steps) + 1} ({action.process}[{action.instance}].{action.label}) of a trace is none of the evaluator's; "
+                f"transition {len(steps) + 1} ({name}) of a trace is none of the evaluator's; "
                 f"from that state it has: {available or 'nothing'}"
             )
         steps.append(TraceStep(found.action, found.choices, found.faults, found.successor))
@@ -96,20 +99,30 @@ def _transition(evaluator: Evaluator, before: State, action: Action, after: Stat
 
 
 def confirm_violation(system: TransitionSystem, trace: Trace, expression: Expression, *, on_transition: bool) -> None:
-    """Check with the evaluator that a property is false at the end of a trace (on its last transition for a `step` one).
+    """Check with the evaluator that a property is false at the end of a trace, a `step` one on its last transition.
 
     Raises:
         EngineDisagreement: it is true there.
     """
     evaluator = Evaluator(system)
     states = trace.states
-    false = not evaluator.holds(expression, states[-2], states[-1]) if on_transition else not evaluator.holds(expression, states[-1])
+    false = (
+        not evaluator.holds(expression, states[-2], states[-1])
+        if on_transition
+        else not evaluator.holds(expression, states[-1])
+    )
     if not false:
-        raise EngineDisagreement(f"an engine calls a property violated that the evaluator finds true in {describe_state(system, states[-1])}")
+        raise EngineDisagreement(
+            f"an engine calls a property violated that the evaluator finds true in {describe_state(system, states[-1])}"
+        )
 
 
 def describe_state(system: TransitionSystem, state: State) -> str:
     """Write a state on one line, what differs from the initial state only."""
     initial = system.initial_states[0]
-    changed = [f"{slot.name}={value}" for slot, value, start in zip(system.slots, state, initial, strict=True) if value != start]
+    changed = [
+        f"{slot.name}={value}"
+        for slot, value, start in zip(system.slots, state, initial, strict=True)
+        if value != start
+    ]
     return ", ".join(changed) or "the initial state"

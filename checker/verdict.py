@@ -10,7 +10,7 @@ class Verdict(Enum):
     """How a claim came out, for exactly the system that was explored."""
 
     HOLDS = "holds"
-    """Every reachable state and transition was looked at, for any number of the faults that are allowed without count."""
+    """Every reachable state and transition was looked at, for any number of the faults allowed without count."""
     BOUNDED = "bounded"
     """Everything up to a bound was looked at; the bound is named."""
     VIOLATED = "violated"
