@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from checker.commands.answers import print_document, say, warn, write_itf
@@ -42,6 +42,7 @@ def run(options: ExploreOptions, running: RunOptions) -> ExitCode:
     claim = free_run(loaded, options.variant, options.settings, options.allowances)
     if options.property:
         one_property(claim, options.property)
+        running = replace(running, properties=(options.property,))
     if not options.as_json:
         warn([loaded])
     explored = explore_claim(loaded, claim, running)

@@ -37,6 +37,8 @@ class RunOptions:
     workers: int = 1
     engine: EngineName = "columnar"
     cache: Cache = NO_CACHE
+    properties: tuple[str, ...] | None = None
+    """The properties that the fast engine is to look at; None for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class Runner:
             else:
                 from checker.engines import columnar
 
-                results = columnar.explore(list(systems.values()), self.limits)
+                results = columnar.explore(list(systems.values()), self.limits, self.options.properties)
         except SpecificationError as error:
             raise BadInput(error.diagnostics, loaded.sources) from error
         finally:
@@ -145,8 +147,9 @@ class Runner:
         self, loaded: Loaded, claims: Mapping[str, Scenario], systems: Mapping[str, TransitionSystem]
     ) -> dict[str, str]:
         source, engine = loaded.file.source, self.options.engine
+        asked = "" if self.options.properties is None else f" {','.join(self.options.properties)}"
         return {
-            name: cache_key(system_hash(source, patch_of(claims[name]), system), engine)
+            name: cache_key(system_hash(source, patch_of(claims[name]), system), engine + asked)
             for name, system in systems.items()
         }
 

@@ -74,6 +74,7 @@ class StepRunner:
         self.errors: list[Term] = []
         self.events: list[Event] = []
         self.may_wait = False
+        self._loops = 0
 
     @property
     def error(self) -> Term:
@@ -306,17 +307,19 @@ class StepRunner:
     def _for(self, statement: For, run: Run) -> list[Run]:
         domain = self.system.domain(statement.domain)
         runs = [run]
+        self._loops += 1
         for value in domain.values():
             for each in runs:
                 each.locals[statement.variable] = self.slots.encoded(domain, value)
             runs = self._block(statement.body, runs)
+        self._loops -= 1
         return runs
 
     def _if(self, statement: If, run: Run) -> list[Run]:
         terms = self.terms
         runs: list[Run] = []
         for branch, value in self._condition(statement.condition, run, terms.true):
-            if value.constant is None and self._is_small(statement):
+            if self._loops and value.constant is None and self._is_small(statement):
                 runs.extend(self._merged(statement, branch, value))
                 continue
             for taken, guard, body in (
