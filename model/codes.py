@@ -99,7 +99,6 @@ class Code(Enum):
     NOT_ORDERED = "KP310", "an order asked of values that have none"
     VALUE_OUTSIDE_TYPE = "KP311", "a constant outside the type it is given to"
     ARRAY_INDEX = "KP312", "an array without its index, or an index on what is no array"
-    CONSTANT_INDEX_OUTSIDE = "KP313", "a constant index outside its array"
     NOT_CONSTANT = "KP314", "something other than parameters where the value must be known before a run"
     NEXT_PLACE = "KP315", "`next` outside a `step` property"
     NEXT_NESTED = "KP316", "`next` inside `next`"
@@ -124,8 +123,6 @@ class Code(Enum):
 
     # 5xx: tables, properties, faults
     ROW_INCOMPLETE = "KP501", "a row that leaves a column open, or has no `when`"
-    ROWS_OVERLAP = "KP502", "two rows of an exclusive table that can match together"
-    TABLE_GAP = "KP503", "a case that no row of a table matches"
     PROPERTY_KIND = "KP504", "a property with no kind, or with two"
     FAULT_OF = "KP505", "a fault attributed to a process that cannot have it"
     FAULT_BUDGET = "KP506", "an `at_most` that is neither a number nor `unlimited`"
@@ -157,7 +154,6 @@ class Code(Enum):
     INDEX_OUTSIDE_ARRAY = "KP802", "an index outside its array"
     NO_ROW_MATCHES = "KP803", "a table with no matching row"
     TWO_ROWS_MATCH = "KP804", "an exclusive table with two matching rows"
-    OPERATION_ON_NONE = "KP805", "a comparison or operation on `None`"
 
     # 9xx: warnings
     TWO_STORES = "KP901", "a step that changes two stores at once"

@@ -109,11 +109,13 @@ class Diagnostics:
     for warnings, so that no flood of warnings can hide an error.
     """
 
-    __slots__ = ("_kept", "_reported", "omitted")
+    __slots__ = ("_erroneous", "_kept", "_reported", "_seen", "omitted")
 
     def __init__(self) -> None:
         self._reported: list[Diagnostic] = []
         self._kept = dict.fromkeys(Severity, 0)
+        self._erroneous: set[object] = set()
+        self._seen: set[object] = set()
         self.omitted = 0
 
     def report(
@@ -126,7 +128,19 @@ class Diagnostics:
         notes: Iterable[Note] = (),
         help: str = "",  # noqa: A002 - the word that the message shows
     ) -> None:
-        """Add an error or a warning; which of the two, the code says."""
+        """Add an error or a warning; which of the two, the code says.
+
+        Nothing is added that follows from what was reported before: a warning where the same warning or any error was
+        reported at the same place, an error where an error was. So no text that is read a thousand times, such as a
+        definition, uses up the errors that are kept.
+        """
+        # Without a position there is no telling what follows from what; only exact repetitions are dropped.
+        place: object = span or (code, message)
+        if place in self._erroneous or (place, code) in self._seen:
+            return
+        self._seen.add((place, code))
+        if code.severity is Severity.ERROR:
+            self._erroneous.add(place)
         if self._kept[code.severity] >= DIAGNOSTICS_MAX:
             self.omitted += 1
             return
@@ -149,24 +163,8 @@ class Diagnostics:
         return tuple(diagnostic for diagnostic in self.sorted() if diagnostic.severity is Severity.WARNING)
 
     def sorted(self) -> tuple[Diagnostic, ...]:
-        """Return all by file and position, without what follows from an earlier error at the same place.
-
-        What has no position comes first. A warning is dropped where the same warning or any error was reported before
-        it at the same place; an error, where an error was.
-        """
-        erroneous: set[object] = set()
-        seen: set[object] = set()
-        kept: list[Diagnostic] = []
-        for diagnostic in self._reported:
-            # Without a position there is no telling what follows from what; only exact repetitions are dropped.
-            place: object = diagnostic.span or (diagnostic.code, diagnostic.message)
-            if place in erroneous or (place, diagnostic.code) in seen:
-                continue
-            seen.add((place, diagnostic.code))
-            if diagnostic.severity is Severity.ERROR:
-                erroneous.add(place)
-            kept.append(diagnostic)
-        return tuple(sorted(kept, key=_position))
+        """Return all by file and position; what has no position comes first."""
+        return tuple(sorted(self._reported, key=_position))
 
     def raise_if_errors(self) -> None:
         """Raise what was collected if there is an error in it.

@@ -5,29 +5,37 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
+from typing import NoReturn
 
 from model import limits
 from model.diagnostics import Code, Diagnostics, did_you_mean
-from model.elaborate import ExpressionElaborator, Failed, Text, collect, describe, parse
-from model.expressions import Arithmetic, Expression, LocalValue, VariableValue
+from model.elaborate import ExpressionElaborator
+from model.expressions import Arithmetic, ArithmeticOperator, Expression, LocalValue, SelfValue, VariableValue
+from model.failures import Failed, collect
+from model.parsing import Text, parse_statements
+from model.resolve import describe
 from model.scope import Declarations, Scope
 from model.specification import Role
-from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
-from model.types import BOOL, INT, CounterType, EnumType, ValueType
-from model.yamltree import Scalar
+from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When, always_ends
+from model.types import INT, CounterType, same_kind
+from model.words import LATER_CALLS, LATER_METHODS, STATEMENT_CALLS
+from model.yamlnodes import Scalar
 
-STATEMENT_CALLS = ("when", "goto", "stop", "read")
+_ARITHMETIC: dict[type[ast.operator], ArithmeticOperator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_STATEMENTS = "a step has assignments, `if`, `for`, `pass`, `when`, `goto`, `stop` and `read`"
+_VALUES = ("choose", "fault", "fresh")
 
 
 class StepElaborator:
     """Elaborates the body of one step."""
 
-    def __init__(self, expressions: ExpressionElaborator, labels: tuple[str, ...]) -> None:
+    def __init__(self, expressions: ExpressionElaborator, labels: tuple[str, ...], *, lint: bool) -> None:
         self.expressions = expressions
         self.declarations: Declarations = expressions.declarations
         self.diagnostics: Diagnostics = expressions.diagnostics
         self.labels = labels
-        self._statements = 0
+        self.lint = lint
         self._failed_locals: set[str] = set()
         self._text: Text
 
@@ -37,38 +45,65 @@ class StepElaborator:
         Raises:
             Failed: something is wrong with it; reported.
         """
-        tree, self._text = parse(scalar, "exec", self.diagnostics)
-        assert isinstance(tree, ast.Module)
-        return self._block(tree.body, scope, 0)
+        nodes, self._text = parse_statements(scalar, self.diagnostics)
+        declared = self._survey(nodes)
+        self.expressions.begin()
+        try:
+            return self._block(nodes, replace(scope, declared=declared))
+        finally:
+            self.expressions.end(scalar.span)
 
-    def _block(self, nodes: list[ast.stmt], scope: Scope, depth: int) -> tuple[Statement, ...]:
-        if depth > limits.NESTING_MAX:
-            self.expressions.fail(Code.LIMIT, f"statements are nested more than {limits.NESTING_MAX} levels deep", self._text.span(nodes[0]))
+    def _survey(self, nodes: list[ast.stmt]) -> frozenset[str]:
+        """Return the locals that a body declares anywhere; refuse a body that is too large or nested too deeply.
+
+        Iterative, as this is what makes sure that nobody after it recurses too deeply.
+        """
+        declared: set[str] = set()
+        statements = 0
+        stack = [(node, 0) for node in nodes]
+        while stack:
+            node, depth = stack.pop()
+            statements += 1
+            if depth > limits.STATEMENT_NESTING_MAX:
+                most = limits.STATEMENT_NESTING_MAX
+                message = f"statements are nested more than {most} levels deep, where each `elif` is one more"
+                self._fail(Code.LIMIT, message, node)
+            if statements > limits.STATEMENTS_PER_STEP_MAX:
+                self._fail(Code.LIMIT, f"a step has more than {limits.STATEMENTS_PER_STEP_MAX} statements", node)
+            match node:
+                case ast.AnnAssign(target=ast.Name(id=name)):
+                    declared.add(name)
+                case ast.If(body=body, orelse=orelse) | ast.For(body=body, orelse=orelse):
+                    stack += [(inner, depth + 1) for inner in (*body, *orelse)]
+                case _:
+                    continue
+        return frozenset(declared)
+
+    def _fail(self, code: Code, message: str, node: ast.AST, help_text: str = "") -> NoReturn:
+        self.expressions.fail(code, message, self._text.span(node), help=help_text)
+
+    def _block(self, nodes: list[ast.stmt], scope: Scope) -> tuple[Statement, ...]:
         statements: list[Statement] = []
         failed = False
-        for position, node in enumerate(nodes):
-            self._statements += 1
-            if self._statements > limits.STATEMENTS_PER_STEP_MAX:
-                self.expressions.fail(Code.LIMIT, f"a step has more than {limits.STATEMENTS_PER_STEP_MAX} statements", self._text.span(node))
-            if statements and isinstance(statements[-1], Goto | Stop):
-                self.diagnostics.report(Code.UNREACHABLE_STATEMENT, "no path reaches this statement", self._text.span(node),
-                                        help="`goto` and `stop` end the step at once")
-                raise Failed
+        for node in nodes:
+            if statements and always_ends(statements[-1]):
+                help_text = "`goto` and `stop` end the step at once"
+                self._fail(Code.UNREACHABLE_STATEMENT, "no path reaches this statement", node, help_text)
             try:
-                statement, scope = self._statement(node, scope, depth)
-                if statement is not None:
-                    statements.append(statement)
+                statement, scope = self._statement(node, scope)
             except Failed:
                 failed = True
                 if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                     self._failed_locals.add(node.target.id)
-            if position == limits.STATEMENTS_PER_STEP_MAX:
-                break
+                    scope = replace(scope, arguments={**scope.arguments, node.target.id: _failed})
+                continue
+            if statement is not None:
+                statements.append(statement)
         if failed:
             raise Failed
         return tuple(statements)
 
-    def _statement(self, node: ast.stmt, scope: Scope, depth: int) -> tuple[Statement | None, Scope]:
+    def _statement(self, node: ast.stmt, scope: Scope) -> tuple[Statement | None, Scope]:
         match node:
             case ast.Pass():
                 return None, scope
@@ -79,160 +114,190 @@ class StepElaborator:
             case ast.AugAssign():
                 return self._augmented(node, scope), scope
             case ast.If():
-                return self._if(node, scope, depth), scope
+                return self._if(node, scope), scope
             case ast.For():
-                return self._for(node, scope, depth), scope
-            case ast.Expr(value=ast.Call()):
-                return self._call(node.value, scope), scope
+                return self._for(node, scope), scope
+            case ast.Expr(value=ast.Call() as call):
+                return self._call(call, scope), scope
+            case ast.Expr():
+                help_text = "`x = e` assigns, `when(e)` lets only those paths go on where it is true"
+                self._fail(Code.NOT_IN_LANGUAGE, "a value alone does nothing", node, help_text)
             case _:
-                name = type(node).__name__
-                self.expressions.fail(Code.NOT_IN_LANGUAGE, f"{'an expression alone' if name == 'Expr' else f'`{name.lower()}`'} is not a statement of the language",
-                                      self._text.span(node), help="a step has assignments, `if`, `for`, `pass`, `when`, `goto`, `stop` and `read`")
+                name = type(node).__name__.lower()
+                self._fail(Code.NOT_IN_LANGUAGE, f"`{name}` is not a statement of the language", node, _STATEMENTS)
 
     # -- assignments ----------------------------------------------------------------------------------------------
 
     def _assign(self, node: ast.Assign, scope: Scope) -> Statement:
         if len(node.targets) != 1:
-            self.expressions.fail(Code.NOT_ASSIGNABLE, "one variable at a time", self._text.span(node))
+            self._fail(Code.NOT_ASSIGNABLE, "one variable at a time", node)
         target = self._target(node.targets[0], scope)
         if isinstance(target.type, CounterType):
-            self.expressions.fail(Code.COUNTER_USE, "a counter only counts: `+=`", self._text.span(node))
+            self._fail(Code.COUNTER_USE, "a counter only counts: `+=`", node)
         return self._assignment(target, node.value, scope, node)
 
     def _declare(self, node: ast.AnnAssign, scope: Scope) -> tuple[Statement, Scope]:
-        span = self._text.span(node)
         if not isinstance(node.target, ast.Name):
-            self.expressions.fail(Code.NOT_ASSIGNABLE, "only a local is declared in a step", span)
+            self._fail(Code.NOT_ASSIGNABLE, "only a local is declared in a step", node)
         if node.value is None:
-            self.expressions.fail(Code.LOCAL_NOT_SET, "a local is declared together with its value", span, help=f"write `{ast.unparse(node)} = …`")
+            help_text = f"write `{self._text.written(node.target)}: {self._text.written(node.annotation)} = …`"
+            self._fail(Code.LOCAL_NOT_SET, "a local is declared together with its value", node, help_text)
         name = node.target.id
-        self._refuse_hiding(name, node.target, scope)
-        value_type = self.expressions.value_type(node.annotation, self._text, scope)
-        target = LocalValue(name, value_type, self._text.span(node.target))
+        span = self._text.span(node.target)
+        self.expressions.refuse_hiding(name, span, scope)
+        what = "a local is declared with the name of a type"
+        value_type = self.expressions.value_type(node.annotation, self._text, code=Code.TYPE_SYNTAX, what=what)
+        target = LocalValue(name, value_type, span)
         return self._assignment(target, node.value, scope, node), scope.with_local(name, value_type)
-
-    def _refuse_hiding(self, name: str, node: ast.expr, scope: Scope) -> None:
-        declarations = self.declarations
-        own = scope.process.volatile if scope.process else {}
-        for kind, names in (("a local", scope.locals), ("a variable", declarations.shared), ("volatile memory", own),
-                            ("a parameter", declarations.parameters), ("a definition", declarations.definitions)):
-            if name in names:
-                self.expressions.fail(Code.SHADOWED_NAME, f"`{name}` is already the name of {kind}", self._text.span(node), help="choose another name")
 
     def _assignment(self, target: Target, value: ast.expr, scope: Scope, node: ast.stmt) -> Statement:
         span = self._text.span(node)
         inner = self._scope_for(target, scope)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             if value.func.id == "choose":
-                return self._choose(target, value, inner, span)
+                return self._choose(target, value, inner)
             if value.func.id == "fault":
                 draw = self.expressions.fault_draw(value, self._text, replace(scope, fault_allowed=True))
                 self.expressions.require(draw, target.type)
                 return Assign(target, draw, span)
         expression = self.expressions.expression(value, self._text, inner, target.type)
-        self.expressions.require(expression, target.type, f" for `{self._text_of(target)}`")
+        self.expressions.require(expression, target.type, f" for `{_name(target)}`")
         return Assign(target, expression, span)
 
-    def _choose(self, target: Target, call: ast.Call, scope: Scope, span: object) -> Statement:
-        assert span is not None
+    def _choose(self, target: Target, call: ast.Call, scope: Scope) -> Statement:
         where = self._text.span(call)
         if len(call.args) != 1 or call.keywords:
-            self.expressions.fail(Code.ARGUMENTS, "`choose` takes a set in braces or the name of a type", where)
+            self._fail(Code.ARGUMENTS, "`choose` takes a set in braces or the name of a type", call)
         argument = call.args[0]
         if isinstance(argument, ast.Set):
-            elements = collect([
-                lambda n=n: self.expressions.require(self.expressions.expression(n, self._text, scope, target.type), target.type)  # type: ignore[misc]
-                for n in argument.elts
-            ])
+            elements = collect([partial(self._element, element, target, scope) for element in argument.elts])
             return Choose(target, None, tuple(elements), where)
-        domain = self.expressions.value_type(argument, self._text, scope)
-        if describe(domain) != describe(target.type):
-            self.expressions.fail(Code.TYPE_MISMATCH, f"`{self._text_of(target)}` is {describe(target.type)}, the choice is {describe(domain)}", where)
+        what = "`choose` takes a set in braces or the name of a type"
+        domain = self.expressions.value_type(argument, self._text, code=Code.ARGUMENTS, what=what)
+        if not same_kind(domain, target.type):
+            message = f"`{_name(target)}` is {describe(target.type)}, the choice is {describe(domain)}"
+            self._fail(Code.TYPE_MISMATCH, message, call)
         return Choose(target, domain, (), where)
+
+    def _element(self, node: ast.expr, target: Target, scope: Scope) -> Expression:
+        element = self.expressions.expression(node, self._text, scope, target.type)
+        return self.expressions.require(element, target.type, f" for `{_name(target)}`")
 
     def _augmented(self, node: ast.AugAssign, scope: Scope) -> Statement:
         target = self._target(node.target, scope)
         span = self._text.span(node)
-        operators = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-        operator = operators.get(type(node.op))
+        operator = _ARITHMETIC.get(type(node.op))
         if operator is None:
-            self.expressions.fail(Code.NOT_IN_LANGUAGE, "this operator is not part of the language; it has `+=`, `-=` and `*=`", span)
-        self.expressions.require(target, INT)
-        amount = self.expressions.integer(node.value, self._text, self._scope_for(target, scope))
+            help_text = "it has `+=`, `-=` and `*=`"
+            self._fail(Code.NOT_IN_LANGUAGE, "this operator is not part of the language", node, help_text)
+        amount_scope = self._scope_for(target, scope)
         if isinstance(target.type, CounterType) and isinstance(target, VariableValue):
             if operator != "+":
-                self.expressions.fail(Code.COUNTER_USE, "a counter only counts: `+=`", span)
+                self._fail(Code.COUNTER_USE, "a counter only counts: `+=`", node)
+            amount = self.expressions.integer(node.value, self._text, amount_scope)
             return Count(target, amount, span)
-        return Assign(target, Arithmetic(operator, target, amount, span), span)  # type: ignore[arg-type]
+        self.expressions.require(target, INT)
+        amount = self.expressions.integer(node.value, self._text, amount_scope)
+        return Assign(target, Arithmetic(operator, target, amount, span), span)
+
+    # -- what is assigned to --------------------------------------------------------------------------------------
 
     def _target(self, node: ast.expr, scope: Scope) -> Target:
-        span = self._text.span(node)
-        writing = replace(scope, history=True)
+        writing = replace(scope, target=True, history=scope.history or self._is_ghost(node, scope))
         if isinstance(node, ast.Name):
-            if node.id in self._failed_locals:
-                raise Failed
-            if not self._is_assignable(node.id, scope):
-                self._refuse_target(node.id, node, scope)
+            self._refuse_target(node, scope)
             target = self.expressions.name(node, self._text, writing, None)
         elif isinstance(node, ast.Subscript | ast.Attribute):
-            target = self.expressions.expression(node, self._text, replace(writing, locals=scope.locals), None)
+            target = self.expressions.expression(node, self._text, writing, None)
         else:
-            self.expressions.fail(Code.NOT_ASSIGNABLE, "only a variable can be assigned", span)
+            self._fail(Code.NOT_ASSIGNABLE, "only a variable can be assigned, one at a time", node)
         if not isinstance(target, VariableValue | LocalValue):
-            self.expressions.fail(Code.NOT_ASSIGNABLE, f"`{ast.unparse(node)}` is no variable", span)
+            self._fail(Code.NOT_ASSIGNABLE, f"`{self._text.written(node)}` is no variable", node)
         if isinstance(target, VariableValue) and target.instance is not None:
-            if scope.process is None or not target.key.startswith(f"{scope.process.name}.") or not self._is_self(target):
-                self.expressions.fail(Code.NOT_VISIBLE, "a step cannot write the memory of another instance", span)
+            own = scope.process is not None and target.key.startswith(f"{scope.process.name}.")
+            if not own or not isinstance(target.instance, SelfValue):
+                self._fail(Code.NOT_ASSIGNABLE, "a step cannot write the memory of another instance", node)
         return target
 
-    def _is_self(self, target: VariableValue) -> bool:
-        return type(target.instance).__name__ == "SelfValue"
-
-    def _is_assignable(self, name: str, scope: Scope) -> bool:
-        own = scope.process.volatile if scope.process else {}
-        return name in scope.locals or name in own or name in self.declarations.shared
-
-    def _refuse_target(self, name: str, node: ast.expr, scope: Scope) -> None:
+    def _refuse_target(self, node: ast.Name, scope: Scope) -> None:
+        """Refuse a bare name that cannot be assigned to."""
+        name = node.id
         declarations = self.declarations
-        for kind, names in (("parameter", declarations.parameters), ("definition", declarations.definitions)):
-            if name in names:
-                self.expressions.fail(Code.NOT_ASSIGNABLE, f"`{name}` is a {kind} and cannot be assigned", self._text.span(node))
         own = scope.process.volatile if scope.process else {}
+        if name in self._failed_locals:
+            raise Failed
+        if name in scope.locals or name in own or name in declarations.shared:
+            return
+        if declarations.excuses(name):
+            raise Failed
+        for kind, names in (
+            ("parameter", declarations.parameters),
+            ("definition", declarations.definitions),
+            ("table", declarations.tables),
+            ("store", declarations.stores),
+            ("type", declarations.types),
+            ("process", declarations.processes),
+            ("word of the language", ("self",)),
+        ):
+            if name in names:
+                self._fail(Code.NOT_ASSIGNABLE, f"`{name}` is a {kind} and cannot be assigned", node)
         known = [*scope.locals, *own, *declarations.shared]
-        self.expressions.fail(Code.UNDECLARED_LOCAL, f"`{name}` is neither a variable nor a declared local", self._text.span(node),
-                              help=did_you_mean(name, known) or f"declare a local with its type: `{name}: Type = …`")
+        help_text = did_you_mean(name, known) if len(known) > 0 else ""
+        if name in scope.declared:
+            help_text = f"the declaration of `{name}` is in another branch, or comes later"
+        elif not help_text.startswith("did you mean"):
+            help_text = f"declare a local with its type: `{name}: Type = …`"
+        self._fail(Code.UNDECLARED_LOCAL, f"`{name}` is neither a variable nor a declared local", node, help_text)
 
     def _scope_for(self, target: Target, scope: Scope) -> Scope:
+        """Return the scope of what is assigned: ghosts may be read for ghosts."""
         if isinstance(target, VariableValue) and target.key.startswith("ghost."):
             return replace(scope, history=True)
         return scope
 
-    def _text_of(self, target: Target) -> str:
-        return target.name if isinstance(target, LocalValue) else target.key.split(".", 1)[1]
-
     # -- control --------------------------------------------------------------------------------------------------
 
-    def _if(self, node: ast.If, scope: Scope, depth: int) -> Statement:
-        only_ghosts = self._only_ghosts([*node.body, *node.orelse], scope)
-        test_scope = replace(scope, fault_allowed=not only_ghosts, history=scope.history or only_ghosts)
-        condition, then, otherwise = collect_parts(
-            lambda: self.expressions.boolean(node.test, self._text, test_scope),
-            lambda: self._block(node.body, scope, depth + 1),
-            lambda: self._block(node.orelse, scope, depth + 1),
+    def _if(self, node: ast.If, scope: Scope) -> Statement:
+        draws = _draws(node.test)
+        # A fault drawn or not drawn is behaviour, so a condition asks ghosts or draws faults, never both.
+        history = not draws and self._only_ghosts([*node.body, *node.orelse], scope)
+        test_scope = replace(
+            scope, fault_allowed=not history, history=scope.history or history, decides=not (scope.history or history)
         )
-        return If(condition, then, otherwise, ast.unparse(node.test), self._text.span(node.test))
+        span = self._text.span(node.test)
+        try:
+            condition = self.expressions.boolean(node.test, self._text, test_scope)
+        except Failed:
+            condition = None
+        blocks = [partial(self._block, block, scope) for block in (node.body, node.orelse)]
+        then, otherwise = collect(blocks)
+        if condition is None:
+            raise Failed
+        self._warn_of_constant(node.test)
+        return If(condition, then, otherwise, ast.unparse(node.test), span)
+
+    def _warn_of_constant(self, test: ast.expr) -> None:
+        """Warn of a condition that is written as a constant; one that a definition or parameter decides is a switch."""
+        if self.lint and isinstance(test, ast.Constant):
+            always = "true" if test.value else "false"
+            message = f"this condition is always {always}"
+            help_text = "a parameter says openly that a path can be switched off"
+            self.diagnostics.report(Code.CONDITION_CONSTANT, message, self._text.span(test), help=help_text)
 
     def _only_ghosts(self, nodes: Iterable[ast.stmt], scope: Scope) -> bool:
-        """Tell whether the statements assign nothing but ghosts, so that a ghost may decide between them."""
+        """Tell whether the statements assign nothing but ghosts, so that a ghost may decide between them.
+
+        A fault or a choice among them would be behaviour that a ghost decides about.
+        """
         for node in nodes:
             match node:
                 case ast.Pass():
                     continue
-                case ast.Assign(targets=[target]) | ast.AugAssign(target=target):
-                    if not self._is_ghost(target, scope):
+                case ast.Assign(targets=[target], value=value) | ast.AugAssign(target=target, value=value):
+                    if not self._is_ghost(target, scope) or _draws(value):
                         return False
                 case ast.If():
-                    if not self._only_ghosts([*node.body, *node.orelse], scope):
+                    if _draws(node.test) or not self._only_ghosts([*node.body, *node.orelse], scope):
                         return False
                 case ast.For():
                     if not self._only_ghosts(node.body, scope):
@@ -251,46 +316,69 @@ class StepElaborator:
         own = scope.process.volatile if scope.process else {}
         return base.id not in own and bool(variables) and all(v.role is Role.GHOST for v in variables)
 
-    def _for(self, node: ast.For, scope: Scope, depth: int) -> Statement:
-        span = self._text.span(node.target)
+    def _for(self, node: ast.For, scope: Scope) -> Statement:
         if node.orelse or not isinstance(node.target, ast.Name):
-            self.expressions.fail(Code.NOT_IN_LANGUAGE, "a loop is written `for x in Type:`", span)
-        if not isinstance(node.iter, ast.Name):
-            self.expressions.fail(Code.LOOP_OVER_NO_TYPE, "a loop goes over a type", self._text.span(node.iter), help="name the range under `types`")
-        self._refuse_hiding(node.target.id, node.target, scope)
-        domain = self.expressions.value_type(node.iter, self._text, scope)
-        body = self._block(node.body, scope.with_local(node.target.id, domain), depth + 1)
-        return For(node.target.id, domain, body, span)
+            self._fail(Code.NOT_IN_LANGUAGE, "a loop is written `for x in Type:`", node.target)
+        span = self._text.span(node.target)
+        self.expressions.refuse_hiding(node.target.id, span, scope)
+        what = "a loop goes over a type"
+        domain = self.expressions.value_type(node.iter, self._text, code=Code.LOOP_OVER_NO_TYPE, what=what)
+        inner = self.expressions.unrolled(scope, domain, span).with_local(node.target.id, domain)
+        return For(node.target.id, domain, self._block(node.body, inner), span)
 
     def _call(self, node: ast.Call, scope: Scope) -> Statement:
         span = self._text.span(node)
-        name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+        name = self._text.written(node.func)
         if name not in STATEMENT_CALLS:
-            if name == "check":
-                self.expressions.fail(Code.NOT_YET_SUPPORTED, "`check` is not yet supported", span)
-            code = Code.STATEMENT_AS_VALUE if name in ("choose", "fault", "fresh") else Code.UNKNOWN_FUNCTION
-            self.expressions.fail(code, f"`{name}` is not a statement", span, help=did_you_mean(name, STATEMENT_CALLS))
-        if name in ("goto", "stop", "read") and scope.process is not None and scope.process.environment:
-            self.expressions.fail(Code.NO_PROGRAM_COUNTER, f"`{name}` in an environment: its steps may happen whenever they are enabled", span)
+            self._refuse_call(name, node)
+        if name in {"goto", "stop"} and scope.process is not None and scope.process.environment:
+            message = f"`{name}` in an environment, whose steps may happen whenever they are enabled"
+            self._fail(Code.NO_PROGRAM_COUNTER, message, node)
         if name == "read":
-            return Read(self.expressions.versioned_store(node, self._text, scope), span)
+            return Read(self.expressions.versioned_store("read", node, self._text, scope), span)
         wanted = 0 if name == "stop" else 1
         if len(node.args) != wanted or node.keywords:
-            self.expressions.fail(Code.ARGUMENTS, f"`{name}` takes {wanted or 'no'} argument{'' if wanted == 1 else 's'}", span)
+            amount = "one argument" if wanted else "no argument"
+            self._fail(Code.ARGUMENTS, f"`{name}` takes {amount}", node)
         if name == "stop":
             return Stop(span)
         if name == "when":
-            return When(self.expressions.boolean(node.args[0], self._text, replace(scope, fault_allowed=True)), span)
+            condition = self.expressions.boolean(node.args[0], self._text, replace(scope, fault_allowed=True))
+            self._warn_of_constant(node.args[0])
+            return When(condition, span)
         label = node.args[0]
         if not isinstance(label, ast.Name) or label.id not in self.labels:
-            text = ast.unparse(label)
-            self.expressions.fail(Code.UNKNOWN_LABEL, f"no step is named `{text}`", self._text.span(label), help=did_you_mean(text, self.labels))
+            written = self._text.written(label)
+            help_text = did_you_mean(written, self.labels)
+            self._fail(Code.UNKNOWN_LABEL, f"no step is named `{written}`", label, help_text)
         return Goto(label.id, span)
 
+    def _refuse_call(self, name: str, node: ast.Call) -> NoReturn:
+        if name in LATER_CALLS:
+            self._fail(Code.NOT_YET_SUPPORTED, f"{LATER_CALLS[name]} cannot be used yet", node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in LATER_METHODS:
+            self._fail(Code.NOT_YET_SUPPORTED, f"sets (`.{node.func.attr}`) cannot be used yet", node)
+        if name in _VALUES:
+            help_text = (
+                "assign it, or ask it in `when(…)` or `if`" if name != "choose" else "assign it: `x = choose(…)`"
+            )
+            self._fail(Code.STATEMENT_AS_VALUE, f"`{name}` is a value and does nothing alone", node, help_text)
+        help_text = did_you_mean(name, STATEMENT_CALLS, known="the statements that are called")
+        self._fail(Code.UNKNOWN_FUNCTION, f"`{name}` is not a statement", node, help_text)
 
-def collect_parts(condition, then, otherwise):  # type: ignore[no-untyped-def]
-    """Elaborate the three parts of an `if`, all of them even after one has failed."""
-    return tuple(collect([condition, then, otherwise]))
+
+def _failed(_: object) -> NoReturn:
+    """Stand in for a local whose declaration has failed: reading it is no further error."""
+    raise Failed
 
 
-__all__ = ["BOOL", "EnumType", "Expression", "StepElaborator", "ValueType"]
+def _name(target: Target) -> str:
+    return target.name if isinstance(target, LocalValue) else target.key.split(".", 1)[1]
+
+
+def _draws(node: ast.expr) -> bool:
+    """Tell whether a fault is drawn or a choice made in an expression. Definitions can do neither."""
+    return any(
+        isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in {"fault", "choose"}
+        for part in ast.walk(node)
+    )

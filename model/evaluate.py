@@ -54,7 +54,7 @@ from model.types import CounterType, RangeType, Value, ValueType
 class Observer(Protocol):
     """Is told what a run makes use of; coverage is judged from it."""
 
-    def branch(self, span: Span, taken: bool) -> None:  # noqa: FBT001 - the two arms of an `if`
+    def branch(self, span: Span, taken: bool) -> None:
         """Record that the `if` whose condition stands at `span` went one way."""
 
     def row(self, span: Span) -> None:
@@ -70,7 +70,7 @@ class Observer(Protocol):
     def premise(self, span: Span) -> None:
         """Record that the premise of the `implies` at `span` was true."""
 
-    def path_ended(self, completed: bool) -> None:  # noqa: FBT001 - the two ways to end
+    def path_ended(self, completed: bool) -> None:
         """Record that a path through a step is over; the branches told since the last call are its own.
 
         Only a completed one is a transition. The others do not exist, or err.
@@ -78,13 +78,13 @@ class Observer(Protocol):
 
 
 class _Unobserved:
-    def branch(self, span: Span, taken: bool) -> None:  # noqa: FBT001
+    def branch(self, span: Span, taken: bool) -> None:
         """Ignore."""
 
     def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
         """Ignore."""
 
-    def path_ended(self, completed: bool) -> None:  # noqa: FBT001
+    def path_ended(self, completed: bool) -> None:
         """Ignore."""
 
     def row(self, span: Span) -> None:
@@ -175,7 +175,9 @@ class Evaluator:
                     if budget.limit is not None and spent >= budget.limit:
                         continue
                     successor[slot] = spent + 1
-                yield Transition(Action(process.name, instance, str(label), fault), (), (fault,), tuple(successor), fair=False)
+                yield Transition(
+                    Action(process.name, instance, str(label), fault), (), (fault,), tuple(successor), fair=False
+                )
 
     def _crashed(self, process: Process, instance: int, state: State) -> State:
         """Return the state in which the instance has lost its memory and is at its first step again."""
@@ -189,7 +191,15 @@ class Evaluator:
 class _Frame:
     """Evaluates expressions: the values of the moment, the locals, and whose step it is."""
 
-    def __init__(self, system: TransitionSystem, observer: Observer, values: State | list[Value], *, successor: State | None = None, instance: int = 0) -> None:
+    def __init__(
+        self,
+        system: TransitionSystem,
+        observer: Observer,
+        values: State | list[Value],
+        *,
+        successor: State | None = None,
+        instance: int = 0,
+    ) -> None:
         self.system = system
         self.observer = observer
         self.values: State | list[Value] = values
@@ -240,7 +250,11 @@ class _Frame:
             case Quantifier():
                 return self._quantifier(expression)
             case TableColumn(table=table, process=process_name, column=column):
-                return self.value(self._matching_row(self.system.specification.tables[table, process_name], expression.span).gives[column])
+                return self.value(
+                    self._matching_row(self.system.specification.tables[table, process_name], expression.span).gives[
+                        column
+                    ]
+                )
             case Next(item=item):
                 return self._next(item)
             case _:
@@ -260,7 +274,9 @@ class _Frame:
         layout = self.system.layouts.get((variable.key, instance))
         if layout is None:
             process = variable.key.split(".", 1)[0]
-            raise EvaluationError(Code.INDEX_OUTSIDE_ARRAY, f"there is no instance {instance} of `{process}`", variable.span)
+            raise EvaluationError(
+                Code.INDEX_OUTSIDE_ARRAY, f"there is no instance {instance} of `{process}`", variable.span
+            )
         offset = 0
         for index, domain in zip(variable.indices, layout.indices, strict=True):
             value = self.value(index)
@@ -345,7 +361,16 @@ class _Frame:
 class _StepRun(_Frame):
     """One run of a step: a private copy of the state, and a script that answers its choices."""
 
-    def __init__(self, system: TransitionSystem, observer: Observer, state: State, process: Process, instance: int, step: Step, script: list[int]) -> None:
+    def __init__(
+        self,
+        system: TransitionSystem,
+        observer: Observer,
+        state: State,
+        process: Process,
+        instance: int,
+        step: Step,
+        script: list[int],
+    ) -> None:
         super().__init__(system, observer, list(state), instance=instance)
         self.process = process
         self.step = step
@@ -405,7 +430,9 @@ class _StepRun(_Frame):
         """Let a fault happen or not; without allowance or budget it cannot, and nothing is decided."""
         budget = self.system.budgets[fault]
         slot = self.system.budget_slots.get(fault)
-        if not budget.allowed or (slot is not None and budget.limit is not None and int(self._copy[slot]) >= budget.limit):
+        if not budget.allowed or (
+            slot is not None and budget.limit is not None and int(self._copy[slot]) >= budget.limit
+        ):
             return False
         if self._decide(2) == 0:
             return False
@@ -457,12 +484,18 @@ class _StepRun(_Frame):
         if slot is None:
             assert isinstance(target, LocalValue)
             if not self._unbounded(target.type) and not self.system.domain(target.type).contains(value):
-                raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, f"`{target.name}` would become {value}, outside {self.system.domain(target.type)}", span)
+                raise EvaluationError(
+                    Code.ASSIGNED_OUTSIDE_TYPE,
+                    f"`{target.name}` would become {value}, outside {self.system.domain(target.type)}",
+                    span,
+                )
             self.locals[target.name] = value
             return
         found = self.system.slots[slot]
         if not found.domain.contains(value):
-            raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, f"`{found.name}` would become {value}, outside {found.domain}", span)
+            raise EvaluationError(
+                Code.ASSIGNED_OUTSIDE_TYPE, f"`{found.name}` would become {value}, outside {found.domain}", span
+            )
         self._copy[slot] = value
         assert isinstance(target, VariableValue)
         self.written.add(target.key.split(".", 1)[0])

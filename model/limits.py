@@ -34,7 +34,7 @@ RANGE_SIZE_MAX = 1_000_000
 # Literals of one enumeration.
 LITERALS_MAX = 1_000
 
-# Elements over which one quantifier, loop or array is unrolled, all its indices multiplied.
+# Elements over which one array, or quantifiers and loops inside one another, go: the sizes of all types multiplied.
 ARRAY_SIZE_MAX = 10_000
 
 # Instances of one process; each brings a label, its volatile memory and its fresh bits into every state.
@@ -54,6 +54,9 @@ STEPS_MAX = 1_000
 
 # Statements of one step, nested ones included.
 STATEMENTS_PER_STEP_MAX = 500
+
+# `if` and `for` inside one another; every `elif` is one more. Readers of the tree recurse.
+STATEMENT_NESTING_MAX = 40
 
 # Paths through one step of one instance: every resolution of `choose`, `fault` and `if`. Each becomes an action of its
 # own in the explorer, and their number is exponential in the branches that follow one another.
@@ -77,5 +80,10 @@ EXPRESSION_LENGTH_MAX = 10_000
 # already make a thousand.
 EXPRESSION_NODES_MAX = 20_000
 
-# Depth of one expression after substitution. Readers of the tree recurse, and Python's own stack ends near 1,000.
-EXPRESSION_DEPTH_MAX = 100
+# Depth of one expression after substitution. Readers of the tree recurse, some with eight calls for each level, and
+# Python's own stack ends near 1,000.
+EXPRESSION_DEPTH_MAX = 80
+
+# Declarations and nodes of expressions that reading one file may make, all its variants and mutants together: each of
+# the other limits may be exhausted a thousand times. A large file with thirty mutants makes 3,000.
+WORK_MAX = 50_000

@@ -1,30 +1,38 @@
-"""Warnings about a step that can be read off its text (language, points 7 and 19)."""
+"""Warnings about steps and processes that can be read off their text (language, points 7 and 19)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 
 from model.diagnostics import Code, Diagnostics, Note, quoted
-from model.expressions import Expression, Fresh, TableColumn, VariableValue, walk
+from model.expressions import Expression, Fresh, VariableValue, walk
 from model.scope import Declarations
 from model.source import Span
-from model.specification import Step
+from model.specification import Process, Step, Table
 from model.statements import (
     Assign,
     Choose,
-    Count,
     For,
     Goto,
     If,
     Read,
     Statement,
     Stop,
+    body_ends,
     expressions_of,
     walk_statements,
 )
 
 
-def lint_step(step: Step, declarations: Declarations, diagnostics: Diagnostics, *, crashing: bool, atomic: bool, environment: bool) -> None:
+def lint_step(
+    step: Step,
+    declarations: Declarations,
+    diagnostics: Diagnostics,
+    *,
+    crashing: bool,
+    atomic: bool,
+    environment: bool,
+) -> None:
     """Report what is suspicious in a step.
 
     `crashing` says whether some fault crashes the process, `atomic` whether the step says `atomic: true`.
@@ -33,6 +41,41 @@ def lint_step(step: Step, declarations: Declarations, diagnostics: Diagnostics, 
         _two_stores(step, declarations, diagnostics)
     if not environment:
         _never_known_fresh(step, declarations, diagnostics)
+
+
+def lint_process(process: Process, fresh: Mapping[str, Span], diagnostics: Diagnostics) -> None:
+    """Report steps that nothing leads to, and tests of what is never read; `fresh` says where which store is tested."""
+    if process.environment:
+        return
+    _never_entered(process, diagnostics)
+    for store, span in fresh.items():
+        if store not in process.reads:
+            message = f"no step of `{process.name}` reads `{store}`, so it is never known to be fresh"
+            help_text = f"say `read({store})` where the process looks at it first"
+            diagnostics.report(Code.FRESH_WITHOUT_READ, message, span, help=help_text)
+
+
+def lint_table(table: Table, diagnostics: Diagnostics) -> None:
+    """Report rows that can never be the one, as far as constants tell."""
+    decided: str | None = None
+    for row in table.rows:
+        value = getattr(row.when, "value", None)
+        if decided is not None:
+            message = f"the row `{decided}` takes every case before the row {quoted(row.name)} is looked at"
+            diagnostics.report(Code.ROW_NEVER_MATCHES, message, row.span, help="the first row that matches decides")
+        elif value is False:
+            message = f"the condition of the row {quoted(row.name)} is always false"
+            diagnostics.report(Code.ROW_NEVER_MATCHES, message, row.when.span)
+        elif value is True and table.first_match:
+            decided = row.name
+
+
+def _never_entered(process: Process, diagnostics: Diagnostics) -> None:
+    targets = {s.label for step in process.steps for s in walk_statements(step.body) if isinstance(s, Goto)}
+    for before, step in zip(process.steps, process.steps[1:], strict=False):
+        if step.name not in targets and body_ends(before.body):
+            message = f"no `goto` leads to the step {quoted(step.name)}, and {quoted(before.name)} never goes on to it"
+            diagnostics.report(Code.STEP_NEVER_ENTERED, message, step.span)
 
 
 def _two_stores(step: Step, declarations: Declarations, diagnostics: Diagnostics) -> None:
@@ -45,95 +88,122 @@ def _two_stores(step: Step, declarations: Declarations, diagnostics: Diagnostics
     if len(written) < 2:
         return
     (first, first_span), (second, second_span) = list(written.items())[:2]
+    message = (
+        f"the step {quoted(step.id)} changes the stores `{first}` and `{second}` at once: no crash can fall between"
+    )
     diagnostics.report(
         Code.TWO_STORES,
-        f"the step {quoted(step.id)} changes the stores `{first}` and `{second}` at once: no crash can fall between the two",
+        message,
         second_span,
         notes=(Note(f"`{first}` is changed here", first_span),),
         help="split the step, or say `atomic: true` where one transaction really covers both",
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """What has happened so far on the paths to a point of a step, per versioned store."""
+_Use = tuple[str, Span]
+"""A variable that is read with nothing to vouch for its store, and where."""
 
-    tested: frozenset[str] = frozenset()
-    used: tuple[tuple[str, str, Span], ...] = ()
-    """Store, variable and place of each use that no test has vouched for yet (the first of each store)."""
+_Seen = frozenset[_Use | None]
+"""How paths can come to a point: None, without a use that nothing vouches for."""
 
-    def test(self, store: str) -> _Path:
-        return replace(self, tested=self.tested | {store}, used=tuple(u for u in self.used if u[0] != store))
+_NOTHING: _Seen = frozenset({None})
 
-    def use(self, store: str, variable: str, span: Span) -> _Path:
-        if store in self.tested or any(u[0] == store for u in self.used):
-            return self
-        return replace(self, used=(*self.used, (store, variable, span)))
+
+class _Paths:
+    """All paths to a point of a step: for each versioned store, what has happened on them.
+
+    The stores are followed side by side, not together: their combinations would be too many. Once a store is vouched
+    for on all paths, it stays so until the step ends.
+    """
+
+    def __init__(self, seen: Mapping[str, _Seen], vouched: frozenset[str]) -> None:
+        self.seen = dict(seen)
+        self.vouched = vouched
+
+    def test(self, store: str) -> None:
+        self.vouched |= {store}
+        self.seen[store] = _NOTHING
+
+    def use(self, store: str, variable: str, span: Span) -> None:
+        if store not in self.vouched:
+            before = self.seen.get(store, _NOTHING)
+            self.seen[store] = frozenset(found or (variable, span) for found in before)
+
+    def copy(self) -> _Paths:
+        return _Paths(self.seen, self.vouched)
+
+    def join(self, other: _Paths) -> None:
+        """Add the paths that come another way."""
+        for store, found in other.seen.items():
+            self.seen[store] = self.seen.get(store, _NOTHING) | found
+        self.vouched &= other.vouched
 
 
 def _never_known_fresh(step: Step, declarations: Declarations, diagnostics: Diagnostics) -> None:
     """Warn of a path that uses a versioned store and neither reads it nor tests that it is fresh."""
     walker = _FreshWalker({name for name, versioned in declarations.stores.items() if versioned})
-    ended, going = walker.block(step.body, {_Path()})
-    reported: set[str] = set()
-    for path in sorted(ended | going, key=repr):
-        for store, variable, span in path.used:
-            if store in reported:
-                continue
-            reported.add(store)
-            diagnostics.report(
-                Code.NOT_KNOWN_FRESH,
-                f"`{variable}` is read as it is now: on this path the step neither reads `{store}` nor tests that it is fresh",
-                span,
-                help="test `fresh` first, or copy the value into volatile memory where it was read",
+    walker.end(walker.block(step.body, _Paths({}, frozenset())))
+    for store, found in sorted(walker.ended.items()):
+        uses = [use for use in found if use is not None]
+        if uses:
+            variable, span = min(uses, key=lambda use: (use[1].line, use[1].column))
+            message = (
+                f"`{variable}` is read as it is now: on this path the step neither reads `{store}` nor tests that it "
+                "is fresh"
             )
+            help_text = "test `fresh` first, or copy the value into volatile memory where it was read"
+            diagnostics.report(Code.NOT_KNOWN_FRESH, message, span, help=help_text)
 
 
 class _FreshWalker:
-    """Follows all paths at once; paths with equal histories are one."""
+    """Follows all paths through a step at once."""
 
     def __init__(self, versioned: set[str]) -> None:
         self.versioned = versioned
+        self.ended: dict[str, _Seen] = {}
 
-    def block(self, body: tuple[Statement, ...], paths: set[_Path]) -> tuple[set[_Path], set[_Path]]:
-        """Return the paths that have ended and those that go on behind the block."""
-        ended: set[_Path] = set()
+    def end(self, paths: _Paths | None) -> None:
+        """Note how the paths that end here have come."""
+        for store, found in (paths.seen if paths is not None else {}).items():
+            self.ended[store] = self.ended.get(store, frozenset()) | found
+
+    def block(self, body: tuple[Statement, ...], paths: _Paths | None) -> _Paths | None:
+        """Follow a block; returns the paths behind it, None where all have ended."""
         for statement in body:
-            done, paths = self.statement(statement, paths)
-            ended |= done
-        return ended, paths
+            if paths is not None:
+                paths = self.statement(statement, paths)
+        return paths
 
-    def statement(self, statement: Statement, paths: set[_Path]) -> tuple[set[_Path], set[_Path]]:
+    def statement(self, statement: Statement, paths: _Paths) -> _Paths | None:
         for expression in expressions_of(statement):
-            paths = {self.expression(expression, path) for path in paths}
+            self.expression(expression, paths)
         match statement:
             case Read(store=store):
-                return set(), {path.test(store) for path in paths}
+                paths.test(store)
             case Goto() | Stop():
-                return paths, set()
+                self.end(paths)
+                return None
             case If():
-                first_ended, first = self.block(statement.then, paths)
-                second_ended, second = self.block(statement.otherwise, paths)
-                return first_ended | second_ended, first | second
+                first = self.block(statement.then, paths.copy())
+                second = self.block(statement.otherwise, paths)
+                if first is None or second is None:
+                    return first or second
+                first.join(second)
+                return first
             case For():
-                ended, after = self.block(statement.body, paths)
-                return ended, after | paths
-            case Count():
-                return set(), paths
+                after = self.block(statement.body, paths.copy())
+                if after is not None:
+                    paths.join(after)
             case _:
-                return set(), paths
+                pass
+        return paths
 
-    def expression(self, expression: Expression, path: _Path) -> _Path:
+    def expression(self, expression: Expression, paths: _Paths) -> None:
+        """Note what an expression tests and uses; a table it consults is not looked into."""
         for node in walk(expression):
-            match node:
-                case Fresh(store=store):
-                    path = path.test(store)
-                case VariableValue(key=key):
-                    owner, _, name = key.partition(".")
-                    if owner in self.versioned:
-                        path = path.use(owner, name, node.span)
-                case TableColumn():
-                    continue
-                case _:
-                    continue
-        return path
+            if isinstance(node, Fresh):
+                paths.test(node.store)
+            elif isinstance(node, VariableValue):
+                owner, _, name = node.key.partition(".")
+                if owner in self.versioned:
+                    paths.use(owner, name, node.span)

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal
+from typing import Final, Literal
 
-from model.expressions import Expression
+from model.diagnostics import Diagnostic
+from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
 from model.statements import Statement
 from model.types import EnumType, RangeType, Value, ValueType
 
-UNLIMITED = "unlimited"
+UNLIMITED: Final = "unlimited"
 """The word for a fault that may happen any number of times."""
 
 
@@ -77,6 +78,26 @@ class Fault:
     name: str
     crashes: tuple[str, ...]
     at_most: Expression | Literal["unlimited"]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CounterComparison:
+    """A counter compared with something that only the parameters tell (see `model.counters`)."""
+
+    operator: ComparisonOperator
+    limit: Expression
+    """The N of the counter."""
+    threshold: Expression
+    """What stands on the other side, of an operator that has the counter on its left."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Unrolling:
+    """Quantifiers and loops inside one another, or an array: their elements are those of all `domains` multiplied."""
+
+    domains: tuple[ValueType, ...]
     span: Span
 
 
@@ -206,6 +227,9 @@ class Specification:
     views: Mapping[str, tuple[str, ...]]
     variables: Mapping[str, Variable] = field(default_factory=dict)
     """Every variable by its key."""
+    comparisons: tuple[CounterComparison, ...] = ()
+    unrollings: tuple[Unrolling, ...] = ()
+    """What can be checked only when the parameters are fixed (`model.system`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,4 +245,4 @@ class SpecificationFile:
     unused_spans: Mapping[str, Span]
     sources: tuple[str, ...]
     reference: str
-    warnings: tuple[object, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()

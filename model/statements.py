@@ -109,6 +109,22 @@ def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
                 pass
 
 
+def always_ends(statement: Statement) -> bool:
+    """Tell whether every path through the statement ends the step (`goto` or `stop`), or does not exist."""
+    match statement:
+        case Goto() | Stop():
+            return True
+        case If():
+            return body_ends(statement.then) and body_ends(statement.otherwise)
+        case _:
+            return False
+
+
+def body_ends(body: tuple[Statement, ...]) -> bool:
+    """Tell whether no path goes on behind the body. Only its last statement can say so: none stands behind an end."""
+    return bool(body) and always_ends(body[-1])
+
+
 def expressions_of(statement: Statement) -> tuple[Expression, ...]:
     """Return the expressions that the statement itself evaluates (not those of nested statements)."""
     match statement:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from model import limits
 from model.constants import constant_value
+from model.counters import above_message, compares_above
 from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.source import Span
 from model.specification import UNLIMITED, Allowance, Fault, Process, Scenario, Specification, Step, Variable
@@ -108,20 +109,27 @@ class Budget:
 class TransitionSystem:
     """A specification under fixed parameters and faults."""
 
-    def __init__(self, specification: Specification, settings: Mapping[str, Value], allow: Mapping[str, Allowance]) -> None:
+    def __init__(
+        self, specification: Specification, settings: Mapping[str, Value], allow: Mapping[str, Allowance]
+    ) -> None:
         """Fix the parameters and lay out the state.
 
         Raises:
-            SpecificationError: a type is empty or too large, or an initial value lies outside its type.
+            SpecificationError: a parameter or an initial value lies outside its type, a type is empty, too large, or
+                gone over together with others too often, or a counter is compared with more than it can tell.
         """
         self.specification = specification
-        self.parameters: dict[str, Value] = {name: settings.get(name, p.default) for name, p in specification.parameters.items()}
-        self._check_parameters(settings)
+        self.parameters: dict[str, Value] = {
+            name: settings.get(name, p.default) for name, p in specification.parameters.items()
+        }
+        self._check_parameters()
         self._domains: dict[ValueType, Domain] = {}
         self.counts: dict[str, int] = {}
         for process in specification.processes.values():
             self.counts[process.name] = self._count(process)
-        self.budgets: dict[str, Budget] = {name: self._budget(f, allow.get(name)) for name, f in specification.faults.items()}
+        self.budgets: dict[str, Budget] = {
+            name: self._budget(f, allow.get(name)) for name, f in specification.faults.items()
+        }
         self.slots: list[Slot] = []
         self.layouts: dict[tuple[str, int], ArrayLayout] = {}
         """Variable key and instance (0 for stores and ghosts) → where it is."""
@@ -130,6 +138,8 @@ class TransitionSystem:
         self.budget_slots: dict[str, int] = {}
         for value_type in specification.types.values():
             self.domain(value_type)
+        self._check_sizes()
+        self._check_comparisons()
         self._lay_out()
 
     @classmethod
@@ -139,7 +149,7 @@ class TransitionSystem:
 
     # -- building -------------------------------------------------------------------------------------------------
 
-    def _check_parameters(self, settings: Mapping[str, Value]) -> None:
+    def _check_parameters(self) -> None:
         for name, parameter in self.specification.parameters.items():
             declared = parameter.type
             if not isinstance(declared, RangeType) or declared.low is None or declared.high is None:
@@ -149,6 +159,26 @@ class TransitionSystem:
             if not int(low) <= int(value) <= int(high):
                 message = f"`{name}` lies in {low}..{high}; {value} is outside"
                 raise SpecificationError([Diagnostic(Code.PARAMETER_OUT_OF_RANGE, message, parameter.span)])
+
+    def _check_sizes(self) -> None:
+        """Refuse arrays, and loops and quantifiers inside one another, that go over too many elements."""
+        for unrolling in self.specification.unrollings:
+            elements = 1
+            for value_type in unrolling.domains:
+                elements *= self.domain(value_type).size
+            if elements > limits.ARRAY_SIZE_MAX:
+                most = f"at most {limits.ARRAY_SIZE_MAX:,} are allowed"
+                message = f"with these parameters this goes over {elements:,} elements; {most}"
+                raise SpecificationError([Diagnostic(Code.LIMIT, message, unrolling.span)])
+
+    def _check_comparisons(self) -> None:
+        """Refuse comparisons that ask of a counter what it cannot tell (language, point 12)."""
+        for comparison in self.specification.comparisons:
+            threshold = int(constant_value(comparison.threshold, self.parameters))
+            limit = int(constant_value(comparison.limit, self.parameters))
+            if compares_above(comparison.operator, threshold, limit):
+                message = f"with these parameters {above_message(comparison.operator, threshold, limit)}"
+                raise SpecificationError([Diagnostic(Code.COUNTER_COMPARED_ABOVE, message, comparison.span)])
 
     def _count(self, process: Process) -> int:
         count = int(constant_value(process.count, self.parameters))
@@ -160,9 +190,11 @@ class TransitionSystem:
     def _budget(self, fault: Fault, allowance: Allowance | None) -> Budget:
         at_most: int | Literal["unlimited"] | None = allowance.at_most if allowance is not None else None
         if at_most is None:
-            at_most = UNLIMITED if fault.at_most == UNLIMITED else int(constant_value(fault.at_most, self.parameters))  # type: ignore[arg-type]
+            at_most = UNLIMITED if fault.at_most == UNLIMITED else int(constant_value(fault.at_most, self.parameters))
         if at_most != UNLIMITED and not 0 <= int(at_most) <= limits.FAULT_BUDGET_MAX:
-            message = f"the fault `{fault.name}` is allowed {at_most} times; 0 to {limits.FAULT_BUDGET_MAX:,} can be counted"
+            message = (
+                f"the fault `{fault.name}` is allowed {at_most} times; 0 to {limits.FAULT_BUDGET_MAX:,} can be counted"
+            )
             raise SpecificationError([Diagnostic(Code.FAULT_BUDGET, message, fault.span)])
         return Budget(None if at_most == UNLIMITED else int(at_most), allowance.at if allowance is not None else None)
 
@@ -190,14 +222,19 @@ class TransitionSystem:
                 self._check_size(most + 1, 2, f"counter {most}", limit.span, limits.COUNTER_MAX + 1)
                 return Domain(0, most + 1, counter=True)
             case RangeType(low=low, high=high):
-                assert low is not None and high is not None, "only declared types have domains"
+                assert low is not None, "only declared types have domains"
+                assert high is not None, "only declared types have domains"
                 first, last = int(constant_value(low, self.parameters)), int(constant_value(high, self.parameters))
-                self._check_size(last - first + 1, 1, f"{first}..{last}", low.span.joined(high.span), limits.RANGE_SIZE_MAX)
+                self._check_size(
+                    last - first + 1, 1, f"{first}..{last}", low.span.joined(high.span), limits.RANGE_SIZE_MAX
+                )
                 return Domain(first, last - first + 1)
 
     def _check_size(self, size: int, least: int, text: str, span: Span, most: int) -> None:
         if size < least:
-            raise SpecificationError([Diagnostic(Code.EMPTY_TYPE, f"with these parameters the type is `{text}`, which has no values", span)])
+            raise SpecificationError(
+                [Diagnostic(Code.EMPTY_TYPE, f"with these parameters the type is `{text}`, which has no values", span)]
+            )
         if size > most:
             message = f"with these parameters the type is `{text}`; at most {most:,} values are allowed"
             raise SpecificationError([Diagnostic(Code.LIMIT, message, span)])
@@ -215,18 +252,24 @@ class TransitionSystem:
                     self._place_instance(process, instance)
         for name, budget in self.budgets.items():
             if budget.limit:
-                self.budget_slots[name] = self._add(Slot(f"{name} spent", "faults", Domain(0, budget.limit + 1), 0), None)
+                self.budget_slots[name] = self._add(
+                    Slot(f"{name} spent", "faults", Domain(0, budget.limit + 1), 0), None
+                )
 
     def _place_instance(self, process: Process, instance: int) -> None:
         lane = self.instance_name(process.name, instance)
         labels: tuple[Value, ...] = tuple(step.name for step in process.steps)
         domain = Domain(0, 0, (*labels, STOPPED) if process.stops else labels)
         domain = Domain(0, len(domain.literals or ()), domain.literals)
-        self.label_slots[process.name, instance] = self._add(Slot(f"{lane} at", lane, domain, process.first), process.span)
+        self.label_slots[process.name, instance] = self._add(
+            Slot(f"{lane} at", lane, domain, process.first), process.span
+        )
         for variable in process.volatile:
             self._place(variable, instance, lane, f"{lane}.{variable.name}")
         for store in process.reads:
-            self.fresh_slots[process.name, instance, store] = self._add(Slot(f"{lane} fresh {store}", lane, BOOL_DOMAIN, False), process.span)
+            self.fresh_slots[process.name, instance, store] = self._add(
+                Slot(f"{lane} fresh {store}", lane, BOOL_DOMAIN, False), process.span
+            )
 
     def _place(self, variable: Variable, instance: int, lane: str, name: str) -> None:
         domain = self.domain(variable.type)

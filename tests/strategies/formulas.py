@@ -138,7 +138,7 @@ class Formulas:
     def _read(self, fits: Callable[[Var], bool], view: View) -> str:
         """Write a variable, column, definition or another instance's memory that fits; nothing where there is none."""
         options: list[tuple[int, Callable[[], str]]] = []
-        plain = [var for var in self.readable(view) if fits(var)]
+        plain = [var for var in self.readable(view) if fits(var) and not var.kind.counter]
         if plain:
             options.append((8, lambda: self.element(self.dice.one(plain), view)))
         if view.state:
@@ -195,6 +195,8 @@ class Formulas:
         if not kinds:
             return "True"
         kind = self.dice.one(kinds)
+        if kind.counter:
+            return self._told_apart(view)
         left = self._read(lambda var: var.kind.kind == kind.kind, view)
         if not left:
             return "False"
@@ -205,20 +207,30 @@ class Formulas:
                 right = self._constant(kind)
             operator = self.dice.one(["==", "!="])
             return f"({right} {operator} {left})" if self.dice.chance(15) else f"({left} {operator} {right})"
-        right = (
-            self._small(kind) if kind.counter or self.dice.chance(60) else self.within(kind, view, max(depth - 1, 0))
-        )
+        right = self._small(kind) if self.dice.chance(60) else self.within(kind, view, max(depth - 1, 0))
         if right == left:
             right = self._small(kind)
         if self.dice.chance(10):
             return f"({self._small(kind)} <= {left} {self.dice.one(['<', '<=', '!='])} {right})"
         return f"({left} {self.dice.one(['==', '<=', '>', '!=', '<', '>='])} {right})"
 
+    def _told_apart(self, view: View) -> str:
+        """Write a comparison of a counter with a number that it can tell from what is above."""
+        counter = self.dice.one([var for var in self.readable(view) if var.kind.counter])
+        left = self.element(counter, view)
+        if view.transitions and "next(" not in left and self.dice.chance(50):
+            left = f"next({left})"
+        operator = self.dice.one(["==", "!=", "<", "<=", ">", ">="])
+        right = self.dice.number(0, counter.kind.high - (operator in {"<=", ">"}))
+        return f"({left} {operator} {right})"
+
     def _member(self, view: View, depth: int) -> str:
         kinds = [var.kind for var in self.readable(view) if var.kind is not BOOLEAN]
         if not kinds:
             return "True"
         kind = self.dice.one(kinds)
+        if kind.counter:
+            return self._told_apart(view)
         item = self._read(lambda var: var.kind.kind == kind.kind, view)
         if not item:
             return "True"
@@ -226,10 +238,7 @@ class Formulas:
         ranges = [other.text for other in self.words.types if other.kind == kind.kind and other.named]
         if ranges and self.dice.chance(15):
             return f"({item} {word} {self.dice.one(ranges)})"
-        elements = [
-            self.value(kind, view, min(depth, 1)) if not kind.counter else self._small(kind)
-            for _ in range(self.dice.number(1, 3))
-        ]
+        elements = [self.value(kind, view, min(depth, 1)) for _ in range(self.dice.number(1, 3))]
         return f"({item} {word} {{{', '.join(elements)}}})"
 
     def _life(self, view: View, depth: int) -> str:

@@ -83,7 +83,7 @@ def described(outcomes: Iterable[Transition | Failure]) -> list[tuple[object, ..
 
 
 def obeyed(text: str) -> set[str]:
-    """Return the characters of a text that a terminal obeys instead of showing, or shows as nothing; line ends aside."""
+    """Return the characters of a text, line ends aside, that a terminal obeys or shows as nothing."""
     return {c for c in text if c != "\n" and category(c) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}}
 
 

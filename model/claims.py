@@ -1,0 +1,199 @@
+"""Scenarios and mutants: what they set, allow, ask about and break (language, point 17)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from model import limits
+from model.declare import Declared
+from model.declare_data import parameter_value
+from model.diagnostics import Code, Diagnostics, did_you_mean, quoted
+from model.failures import Failed
+from model.merge import PATCHABLE
+from model.reader import Reader
+from model.source import Span
+from model.specification import UNLIMITED, Allowance, Scenario
+from model.types import Value
+from model.yamlnodes import Entry, Mapping, Node, Scalar
+
+SCENARIO_KEYS = ("variant", "set", "allow", "only", "breaks", "because", "note")
+MUTANT_KEYS = (*SCENARIO_KEYS, "survives", *PATCHABLE)
+
+
+class ClaimReader:
+    """Reads what a scenario or mutant says about one (patched) specification."""
+
+    def __init__(self, reader: Reader, diagnostics: Diagnostics) -> None:
+        self.reader = reader
+        self.diagnostics = diagnostics
+
+    def claim(self, entry: Entry, declared: Declared, variant: str, *, mutant: bool) -> Scenario:
+        """Read a scenario or mutant whose keys have been checked.
+
+        Raises:
+            Failed: something is wrong with it; reported.
+        """
+        read = self.reader
+        name, mapping, span = entry.key.text, read.mapping(entry.value, "this"), entry.key.span
+        settings = read.attempt(partial(self._settings, read.section(mapping, "set", "`set`"), declared))
+        allow = read.attempt(partial(self._allowances, read.section(mapping, "allow", "`allow`"), declared))
+        questions = read.attempt(partial(self._questions, mapping, declared))
+        because = self._sentence(mapping, "because")
+        survives = self._sentence(mapping, "survives")
+        if settings is None or allow is None or questions is None:
+            raise Failed
+        only, breaks = questions
+        if breaks and not mutant and not because:
+            message = f"the scenario {quoted(name)} breaks `{breaks[0]}` and does not say why"
+            help_text = "add `because: …`"
+            self.diagnostics.report(Code.BREAKS_WITHOUT_BECAUSE, message, span, help=help_text)
+        if mutant and bool(breaks) == bool(survives):
+            message = f"the mutant {quoted(name)} claims both `breaks` and `survives`"
+            if not breaks:
+                message = f"the mutant {quoted(name)} claims nothing"
+            help_text = "`breaks` names the properties that catch it, or `survives` says why none can"
+            read.fail(Code.MUTANT_WITHOUT_CLAIM, message, span, help=help_text)
+        return Scenario(
+            name=name,
+            mutant=mutant,
+            specification=declared.specification,
+            set=settings,
+            allow=allow,
+            only=only,
+            breaks=breaks,
+            because=because,
+            survives=survives,
+            variant=variant,
+            span=span,
+        )
+
+    def _sentence(self, mapping: Mapping, key: str) -> str:
+        node = mapping.get(key)
+        return (self.reader.attempt(partial(self.reader.text, node, f"`{key}`")) or "") if node is not None else ""
+
+    # -- set and allow --------------------------------------------------------------------------------------------
+
+    def _settings(self, section: Mapping, declared: Declared) -> dict[str, Value]:
+        settings: dict[str, Value] = {}
+        known = declared.specification.parameters
+        failed = False
+        for name, entry in section.entries.items():
+            if name in known:
+                what = f"the value of `{name}`"
+                value = self.reader.attempt(partial(self._value, name, entry.value, declared, what))
+                failed = failed or value is None
+                if value is not None:
+                    settings[name] = value
+                continue
+            failed = True
+            if not declared.excuses(name):
+                message = f"no parameter is named {quoted(name)}"
+                help_text = did_you_mean(name, known)
+                if any(name == variable.name for variable in declared.specification.variables.values()):
+                    help_text = "a variable is no parameter: it changes during a run"
+                self.diagnostics.report(Code.UNKNOWN_PARAMETER, message, entry.key.span, help=help_text)
+        if failed:
+            raise Failed
+        return settings
+
+    def _value(self, name: str, node: Node, declared: Declared, what: str) -> Value:
+        scalar = self.reader.scalar(node, what)
+        return parameter_value(self.reader, name, declared.specification.parameters[name].type, scalar)
+
+    def _allowances(self, section: Mapping, declared: Declared) -> dict[str, Allowance]:
+        allow: dict[str, Allowance] = {}
+        known = declared.specification.faults
+        failed = False
+        for name, entry in section.entries.items():
+            if name not in known:
+                failed = True
+                if not declared.excuses(name):
+                    message = f"no fault is named {quoted(name)}"
+                    help_text = did_you_mean(name, known)
+                    self.diagnostics.report(Code.UNKNOWN_FAULT, message, entry.key.span, help=help_text)
+                continue
+            allowance = self.reader.attempt(partial(self._allowance, name, entry.value, declared))
+            failed = failed or allowance is None
+            if allowance is not None:
+                allow[name] = allowance
+        if failed:
+            raise Failed
+        return allow
+
+    def _allowance(self, name: str, node: Node, declared: Declared) -> Allowance:
+        read = self.reader
+        if isinstance(node, Scalar):
+            return Allowance(self._at_most(read.scalar(node, f"what is allowed of `{name}`")))
+        what = f"what is allowed of `{name}`"
+        mapping = read.mapping(node, what)
+        read.keys(mapping, ("at", "at_most"), what)
+        most, at = mapping.get("at_most"), mapping.get("at")
+        return Allowance(
+            self._at_most(read.scalar(most, "`at_most`")) if most is not None else None,
+            self._kill_points(name, at, declared) if at is not None else None,
+        )
+
+    def _at_most(self, scalar: Scalar) -> int | Literal["unlimited"]:
+        if scalar.text == UNLIMITED:
+            return UNLIMITED
+        if scalar.kind == "int" and 0 <= int(scalar.text) <= limits.FAULT_BUDGET_MAX:
+            return int(scalar.text)
+        allowed = f"a fault is allowed `{UNLIMITED}` or 0 to {limits.FAULT_BUDGET_MAX:,} times"
+        message = f"{allowed}, not {quoted(scalar.text)}"
+        self.reader.fail(Code.FAULT_BUDGET, message, scalar.span, help=did_you_mean(scalar.text, [UNLIMITED], known=""))
+
+    def _kill_points(self, name: str, node: Node, declared: Declared) -> frozenset[str]:
+        fault = declared.specification.faults[name]
+        if not fault.crashes:
+            self.reader.fail(Code.FAULT_OF, f"`at` places crashes, and `{name}` is none", node.span)
+        labels = {process: declared.labels.get(process, ()) for process in fault.crashes}
+        points = [f"{process}.{label}" for process in fault.crashes for label in labels[process][1:]]
+        items = self.reader.names(node, "`at`")
+        for item in items:
+            process, _, label = item.text.partition(".")
+            if item.text in points or declared.excuses(process) or declared.excuses(label):
+                continue
+            message = f"{quoted(item.text)} is no kill point of `{name}`"
+            help_text = did_you_mean(item.text, points)
+            if process in labels and labels[process][:1] == (label,):
+                message = f"a crash before {quoted(item.text)}, the first step, changes nothing: it is no kill point"
+            elif owners := [other for other in labels if item.text in labels[other]]:
+                help_text = f"write `{owners[0]}.{item.text}`"
+            self.reader.fail(Code.NO_KILL_POINT, message, item.span, help=help_text)
+        return frozenset(item.text for item in items)
+
+    # -- only and breaks ------------------------------------------------------------------------------------------
+
+    def _questions(self, mapping: Mapping, declared: Declared) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+        only_node, breaks_node = mapping.get("only"), mapping.get("breaks")
+        only = None
+        if only_node is not None:
+            only = self._properties(only_node, "`only`", declared, Code.UNKNOWN_PROPERTY)
+        breaks: tuple[str, ...] = ()
+        if breaks_node is not None:
+            breaks = self._properties(breaks_node, "`breaks`", declared, Code.BREAKS_UNKNOWN_PROPERTY)
+            items = self.reader.names(breaks_node, "`breaks`")
+            for name, item in zip(breaks, items, strict=True):
+                self._check_asked(name, only, item.span)
+        return only, breaks
+
+    def _check_asked(self, name: str, only: tuple[str, ...] | None, span: Span) -> None:
+        if only is not None and name not in only:
+            message = f"`breaks` names `{name}`, which `only` leaves out"
+            self.reader.fail(Code.BREAKS_NOT_ASKED, message, span, help="add it to `only`")
+
+    def _properties(self, node: Node, what: str, declared: Declared, code: Code) -> tuple[str, ...]:
+        """Read a list of properties. One whose declaration has failed counts: its name is known."""
+        items = self.reader.names(node, what)
+        failed = False
+        for item in items:
+            if item.text not in declared.properties:
+                failed = True
+                if not declared.incomplete:
+                    message = f"no property is named {quoted(item.text)}"
+                    help_text = did_you_mean(item.text, declared.properties)
+                    self.diagnostics.report(code, message, item.span, help=help_text)
+        if failed:
+            raise Failed
+        return tuple(item.text for item in items)

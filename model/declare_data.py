@@ -1,0 +1,562 @@
+"""Parameters, types, stores, ghosts, faults and definitions: everything that tables, steps and properties speak of."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Hashable, Iterator
+from collections.abc import Mapping as Names
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal
+
+from model import limits
+from model.constants import constant_size
+from model.diagnostics import Code, Diagnostics, did_you_mean, quoted
+from model.elaborate import ExpressionElaborator
+from model.expressions import Constant, Expression
+from model.failures import Effort, Failed, give_up
+from model.reader import Reader
+from model.resolve import Parsed
+from model.scope import Declarations, Definition, Findings, ProcessHeader
+from model.source import Span
+from model.specification import UNLIMITED, Fault, Parameter, Role, Store, Unrolling, Variable
+from model.types import BOOL, INT, CounterType, EnumType, RangeType, Value, ValueType
+from model.words import IDENTIFIER, PYTHON_WORDS, RESERVED
+from model.yamlnodes import Entry, Mapping, Node, Scalar, Sequence
+
+_PARAMETER_KEYS = ("default", "range", "one_of", "note")
+_VARIABLE_KEYS = ("type", "per", "init", "note")
+_STORE_KEYS = ("versioned", "holds", "note")
+_FAULT_KEYS = ("of", "at_most", "note")
+_DATA_SECTIONS = ("parameters", "types", "stores", "ghost", "faults")
+
+_COUNTER = re.compile(r"\s*counter\b")
+_LATER_TYPES = (
+    (re.compile(r"\w+\s*\?$"), "optional types `T?`"),
+    (re.compile(r"set\s+of\b"), "sets"),
+    (re.compile(r"nat$"), "numbers without a bound (`nat`)"),
+)
+_TYPES = "a type is `bool`, a range `lo..hi`, `counter N` for ghosts, or a name under `types` or `processes`"
+
+
+@dataclass(slots=True)
+class Data:
+    """What `DataReader.data` has read; shared by all specifications of a file that do not change it."""
+
+    stores: dict[str, Store]
+    ghosts: tuple[Variable, ...]
+    declarations: Declarations
+    findings: Findings
+
+
+@dataclass(slots=True)
+class DataCache:
+    """What the specifications of one file share before anything is elaborated against their names."""
+
+    data: dict[Hashable, Data] = field(default_factory=dict)
+    parsed: Parsed = field(default_factory=dict)
+    mentioned: dict[int, frozenset[str]] = field(default_factory=dict)
+    """All names in the text of a definition, by the identity of its node."""
+    alive: list[object] = field(default_factory=list)
+    """Keeps the nodes whose identities are keys from being collected."""
+
+
+class DataReader:
+    """Reads the declarations of data of one (patched) YAML tree."""
+
+    def __init__(self, root: Mapping, diagnostics: Diagnostics, cache: DataCache, effort: Effort) -> None:
+        self.root = root
+        self.diagnostics = diagnostics
+        self.effort = effort
+        self.declarations = Declarations()
+        self.reader = Reader(diagnostics, self.declarations)
+        self.expressions = ExpressionElaborator(self.declarations, diagnostics, cache.parsed, effort)
+        self._data_cache = cache
+        cache.alive.append(root)
+
+    def data(self) -> tuple[dict[str, Store], tuple[Variable, ...]]:
+        """Read parameters, types, stores, ghosts and faults into the declarations; returns the stores and ghosts."""
+        read = self.reader
+        processes = read.section(self.root, "processes", "`processes`")
+        self.limited(processes, "processes")
+        environments = {name: _is_environment(entry) for name, entry in processes.entries.items()}
+        nodes = tuple(id(read.entry(self.root, name)) for name in _DATA_SECTIONS)
+        memories = tuple(id(node) for node in self._memories(processes))
+        key = (nodes, tuple(environments.items()), memories)
+        known = self._data_cache.data.get(key)
+        if known is None:
+            findings = self.expressions.separate()
+            self.declarations.variable_names = frozenset(self._variable_names(processes))
+            self._parameters()
+            self._types(environments)
+            stores = self._stores(environments)
+            ghosts = self.variables(read.section(self.root, "ghost", "`ghost`"), "ghost", Role.GHOST)
+            self._faults(environments)
+            # A copy: what later fails to be declared is this specification's own.
+            declared = replace(self.declarations, failed=set(self.declarations.failed))
+            known = self._data_cache.data[key] = Data(stores, ghosts, declared, findings)
+        self._share(known.declarations)
+        self.expressions.findings = known.findings
+        return known.stores, known.ghosts
+
+    def _share(self, known: Declarations) -> None:
+        """Take over what has been declared before; the rest of the declarations is each specification's own."""
+        own = self.declarations
+        own.parameters, own.types, own.stores = known.parameters, known.types, known.stores
+        own.shared, own.faults, own.variable_names = known.shared, known.faults, known.variable_names
+        own.processes = dict(known.processes)
+        own.failed = set(known.failed)
+        own.incomplete = known.incomplete
+
+    # -- helpers --------------------------------------------------------------------------------------------------
+
+    def limited(self, mapping: Mapping, what: str, most: int = limits.DECLARATIONS_MAX) -> None:
+        """Read no further in a file that declares too much."""
+        if len(mapping.entries) > most:
+            message = f"{len(mapping.entries):,} {what}; at most {most:,} are allowed"
+            give_up(self.diagnostics, message, mapping.span)
+        self.effort.spend(len(mapping.entries), mapping.span)
+
+    def constant(self, node: Node, expected: ValueType | None, what: str) -> Expression:
+        """Read an expression over parameters."""
+        return self.expressions.in_constant(self.reader.scalar(node, what), expected)
+
+    def _memories(self, processes: Mapping) -> Iterator[Node]:
+        for entry in processes.entries.values():
+            if isinstance(entry.value, Mapping) and (volatile := entry.value.get("volatile")) is not None:
+                yield volatile
+
+    def _variable_names(self, processes: Mapping) -> Iterator[str]:
+        """Yield all names that the file gives to variables, whether they turn out well or not."""
+        places = [self.root.get("ghost"), *self._memories(processes)]
+        stores = self.root.get("stores")
+        if isinstance(stores, Mapping):
+            places += [e.value.get("holds") for e in stores.entries.values() if isinstance(e.value, Mapping)]
+        for place in places:
+            if isinstance(place, Mapping):
+                yield from place.entries
+
+    # -- parameters and types -------------------------------------------------------------------------------------
+
+    def _parameters(self) -> None:
+        section = self.reader.section(self.root, "parameters", "`parameters`")
+        self.limited(section, "parameters")
+        for name, entry in self.reader.named(section, "a parameter"):
+            parameter = self.reader.attempt(partial(self._parameter, name, entry))
+            if parameter is None:
+                self.declarations.failed.add(name)
+            else:
+                self.declarations.parameters[name] = parameter
+
+    def _parameter(self, name: str, entry: Entry) -> Parameter:
+        read = self.reader
+        mapping = read.mapping(entry.value, f"the parameter `{name}`")
+        read.keys(mapping, _PARAMETER_KEYS, "a parameter", required=("default",), at=entry.key.span)
+        default = read.scalar(mapping.entries["default"].value, "`default`")
+        bounds, options = mapping.entries.get("range"), mapping.entries.get("one_of")
+        if bounds is not None and options is not None:
+            read.fail(Code.CONFLICTING_KEYS, "a parameter has `range` or `one_of`, not both", options.key.span)
+        value_type: ValueType
+        if options is not None:
+            value_type = EnumType(name, self._words(options.value, f"`one_of` of `{name}`"))
+            self.declarations.types[name] = value_type
+        elif bounds is not None:
+            value_type = self.range(read.scalar(bounds.value, "`range`"), None)
+        elif default.kind == "bool":
+            value_type = BOOL
+        elif default.kind == "int":
+            value_type = INT
+        else:
+            message = f"the default of `{name}` is neither a number nor `true` or `false`"
+            help_text = (
+                f"list the possible words: `one_of: [{default.text}, …]`" if IDENTIFIER.match(default.text) else ""
+            )
+            read.fail(Code.TYPE_MISMATCH, message, default.span, help=help_text)
+        return Parameter(name, value_type, parameter_value(read, name, value_type, default), entry.key.span)
+
+    def _words(self, node: Node, what: str) -> tuple[str, ...]:
+        literals = self.reader.literals(node, what)
+        if not literals:
+            self.reader.fail(Code.NOTHING_DECLARED, f"{what} has no values", node.span)
+        if len(literals) > limits.LITERALS_MAX:
+            message = f"{what} has {len(literals):,} literals; at most {limits.LITERALS_MAX:,} are allowed"
+            self.reader.fail(Code.LIMIT, message, node.span)
+        return literals
+
+    def _types(self, processes: Names[str, bool]) -> None:
+        section = self.reader.section(self.root, "types", "`types`")
+        self.limited(section, "types")
+        for name, entry in self.reader.named(section, "a type"):
+            declared = self.reader.attempt(partial(self._type, name, entry.value))
+            if declared is None:
+                self.declarations.failed.add(name)
+                if isinstance(entry.value, Sequence):
+                    literals = [item.text for item in entry.value.items if isinstance(item, Scalar)]
+                    self.declarations.failed.update(literals)
+                continue
+            for kind, names in (("a parameter with `one_of`", self.declarations.types), ("a process", processes)):
+                if name in names:
+                    message = f"`{name}` is also the name of {kind}, whose values are a type already"
+                    self.diagnostics.report(Code.DECLARED_TWICE, message, entry.key.span)
+            self.declarations.types[name] = declared
+
+    def _type(self, name: str, node: Node) -> EnumType | RangeType:
+        if isinstance(node, Sequence):
+            return EnumType(name, self._words(node, f"the type `{name}`"))
+        scalar = self.reader.scalar(node, f"the type `{name}`")
+        if ".." not in scalar.text:
+            self._refuse_later(scalar)
+            message = f"a type is a list of literals or a range `lo..hi`, not {quoted(scalar.text)}"
+            self.reader.fail(Code.TYPE_SYNTAX, message, scalar.span)
+        return self.range(scalar, name)
+
+    def _refuse_later(self, scalar: Scalar) -> None:
+        for pattern, what in _LATER_TYPES:
+            if pattern.match(scalar.text.strip()):
+                self.reader.fail(Code.NOT_YET_SUPPORTED, f"{what} cannot be used yet", scalar.span)
+
+    def range(self, scalar: Scalar, name: str | None) -> RangeType:
+        """Read `lo..hi`."""
+        low_text, dots, high_text = scalar.text.partition("..")
+        if not dots or not low_text.strip() or not high_text.strip():
+            message = f"a range is written `lo..hi`, not {quoted(scalar.text)}"
+            self.reader.fail(Code.TYPE_SYNTAX, message, scalar.span)
+        low = self.expressions.in_constant(scalar, INT, 0, len(low_text))
+        high = self.expressions.in_constant(scalar, INT, len(low_text) + 2)
+        declared = RangeType(low, high, name, scalar.text.replace(" ", ""))
+        size = constant_size(declared)
+        if size is not None and size < 1:
+            self.reader.fail(Code.EMPTY_TYPE, f"the range {quoted(scalar.text)} has no values", scalar.span)
+        if size is not None and size > limits.RANGE_SIZE_MAX:
+            most = f"at most {limits.RANGE_SIZE_MAX:,} are allowed"
+            self.reader.fail(Code.LIMIT, f"the range {quoted(scalar.text)} has {size:,} values; {most}", scalar.span)
+        return declared
+
+    def type_use(self, node: Node, what: str) -> ValueType:
+        """Read a type where it is used: a name, a range in place, or `counter N`."""
+        scalar = self.reader.scalar(node, what)
+        text = scalar.text.strip()
+        if found := _COUNTER.match(scalar.text):
+            return self._counter(scalar, found.end())
+        if ".." in text:
+            return self.range(scalar, None)
+        self._refuse_later(scalar)
+        named = self.expressions.named_type(text)
+        if named is not None:
+            return named
+        if self.declarations.excuses(text):
+            raise Failed
+        if not IDENTIFIER.match(text):
+            self.reader.fail(Code.TYPE_SYNTAX, f"{quoted(text)} is no type", scalar.span, help=_TYPES)
+        known = ["bool", *self.declarations.types, *self.declarations.processes]
+        self.reader.fail(
+            Code.UNKNOWN_TYPE, f"no type is named {quoted(text)}", scalar.span, help=did_you_mean(text, known)
+        )
+
+    def _counter(self, scalar: Scalar, start: int) -> CounterType:
+        if not scalar.text[start:].strip():
+            self.reader.fail(Code.TYPE_SYNTAX, "a counter says how far it counts: `counter 2`", scalar.span)
+        limit = self.expressions.in_constant(scalar, INT, start)
+        if isinstance(limit, Constant) and not 1 <= int(limit.value) <= limits.COUNTER_MAX:
+            message = f"a counter counts to a number from 1 to {limits.COUNTER_MAX:,}, not to {limit.value}"
+            self.reader.fail(Code.LIMIT if int(limit.value) > 0 else Code.EMPTY_TYPE, message, limit.span)
+        return CounterType(limit)
+
+    # -- stores and variables -------------------------------------------------------------------------------------
+
+    def _stores(self, processes: Names[str, bool]) -> dict[str, Store]:
+        read = self.reader
+        section = read.section(self.root, "stores", "`stores`")
+        self.limited(section, "stores")
+        # Instances of a process are a type that variables may use, so the names of processes come first.
+        for name in processes:
+            self.declarations.processes[name] = _unread(name)
+        stores: dict[str, Store] = {}
+        for name, entry in read.named(section, "a store"):
+            store = read.attempt(partial(self._store, name, entry))
+            if store is None:
+                self.declarations.failed.add(name)
+            else:
+                stores[name] = store
+        return stores
+
+    def _store(self, name: str, entry: Entry) -> Store:
+        read = self.reader
+        if not isinstance(entry.value, Mapping):
+            self.declarations.incomplete = True
+        mapping = read.mapping(entry.value, f"the store `{name}`")
+        read.keys(mapping, _STORE_KEYS, "a store")
+        node = read.entry(mapping, "versioned")
+        versioned = node is not None and read.attempt(partial(read.flag, node, "`versioned`")) is not False
+        self.declarations.stores[name] = versioned
+        variables = self.variables(read.section(mapping, "holds", "`holds`"), name, Role.STORE)
+        return Store(name, versioned, variables, entry.key.span)
+
+    def variables(self, section: Mapping, owner: str, role: Role) -> tuple[Variable, ...]:
+        """Read the variables of a store or process, or the ghosts."""
+        self.limited(section, "variables")
+        variables = []
+        for name, entry in self.reader.named(section, "a variable"):
+            variable = self.reader.attempt(partial(self._variable, name, owner, role, entry))
+            if variable is None:
+                self.declarations.failed.add(name)
+                continue
+            variables.append(variable)
+            if role is not Role.VOLATILE:
+                self.declarations.shared.setdefault(name, []).append(variable)
+        return tuple(variables)
+
+    def _variable(self, name: str, owner: str, role: Role, entry: Entry) -> Variable:
+        read = self.reader
+        mapping = read.mapping(entry.value, f"the variable `{name}`")
+        read.keys(mapping, _VARIABLE_KEYS, "a variable", required=("type",), at=entry.key.span)
+        type_node = mapping.entries["type"].value
+        value_type = self.type_use(type_node, "`type`")
+        if isinstance(value_type, CounterType) and role is not Role.GHOST:
+            help_text = "a range counts exactly, up to its end"
+            read.fail(Code.COUNTER_OUTSIDE_GHOSTS, "only ghosts are counters", type_node.span, help=help_text)
+        per = self._per(read.entry(mapping, "per"))
+        init_node = read.entry(mapping, "init")
+        if init_node is None:
+            return Variable(name, owner, role, value_type, per, None, entry.key.span)
+        if isinstance(init_node, Scalar) and init_node.text == "any":
+            read.fail(Code.NOT_YET_SUPPORTED, "`init: any` cannot be used yet", init_node.span)
+        wanted = INT if isinstance(value_type, CounterType) else value_type
+        initial = self.constant(init_node, wanted, "`init`")
+        self._check_initial(name, value_type, initial)
+        return Variable(name, owner, role, value_type, per, initial, entry.key.span)
+
+    def _per(self, node: Node | None) -> tuple[ValueType, ...]:
+        if node is None:
+            return ()
+        nodes = node.items if isinstance(node, Sequence) else (node,)
+        per = tuple(self.type_use(item, "`per`") for item in nodes)
+        for item, value_type in zip(nodes, per, strict=True):
+            if isinstance(value_type, CounterType):
+                self.reader.fail(Code.COUNTER_USE, "a counter cannot number the elements of an array", item.span)
+        if not per:
+            self.reader.fail(Code.NOTHING_DECLARED, "`per` names no type", node.span)
+        self.expressions.findings.unrolled.setdefault(per, node.span)
+        return per
+
+    def _check_initial(self, name: str, value_type: ValueType, initial: Expression) -> None:
+        """Refuse an initial value that is outside its type whatever the parameters are."""
+        if not isinstance(initial, Constant):
+            return
+        low: Expression | None = None
+        high: Expression | None = None
+        if isinstance(value_type, CounterType):
+            high = value_type.limit
+        elif isinstance(value_type, RangeType):
+            low, high = value_type.low, value_type.high
+        value = int(initial.value) if not isinstance(initial.value, str) else 0
+        below = isinstance(low, Constant) and value < int(low.value)
+        if below or (isinstance(high, Constant) and value > int(high.value)):
+            message = f"`{name}` starts with {value}, which is not in its type `{value_type}`"
+            self.reader.fail(Code.VALUE_OUTSIDE_TYPE, message, initial.span)
+
+    # -- faults ---------------------------------------------------------------------------------------------------
+
+    def _faults(self, processes: Names[str, bool]) -> None:
+        read = self.reader
+        section = read.section(self.root, "faults", "`faults`")
+        self.limited(section, "faults")
+        for name, entry in read.named(section, "a fault", words=PYTHON_WORDS):
+            fault = read.attempt(partial(self._fault, name, entry, processes))
+            if fault is None:
+                self.declarations.failed.add(name)
+            else:
+                self.declarations.faults[name] = fault
+
+    def _fault(self, name: str, entry: Entry, processes: Names[str, bool]) -> Fault:
+        read = self.reader
+        mapping = read.mapping(entry.value, f"the fault `{name}`")
+        read.keys(mapping, _FAULT_KEYS, "a fault")
+        of_node = read.entry(mapping, "of")
+        crashes: tuple[str, ...] = ()
+        if of_node is not None:
+            crashes = tuple(self._crashing(item, processes) for item in read.names(of_node, "`of`"))
+            if not crashes:
+                read.fail(Code.NOTHING_DECLARED, "`of` names no process", of_node.span)
+        elif name == "crash":
+            message = "a crash says which processes it kills"
+            read.fail(Code.MISSING_KEY, message, entry.key.span, help="add `of: [process]`")
+        at_most: Expression | Literal["unlimited"]
+        most = read.entry(mapping, "at_most")
+        if most is not None:
+            at_most = self._at_most(read.scalar(most, "`at_most`"))
+        elif crashes:
+            # Crashes are unlimited by default; every other fault is off until a scenario allows it.
+            at_most = UNLIMITED
+        else:
+            at_most = Constant(0, INT, mapping.span)
+        return Fault(name, crashes, at_most, entry.key.span)
+
+    def _crashing(self, item: Scalar, processes: Names[str, bool]) -> str:
+        """Return the name of a process that can crash."""
+        if item.text not in processes:
+            if self.declarations.excuses(item.text):
+                raise Failed
+            message = f"no process is named {quoted(item.text)}"
+            self.reader.fail(Code.UNKNOWN_PROCESS, message, item.span, help=did_you_mean(item.text, processes))
+        if processes[item.text]:
+            message = f"{quoted(item.text)} is an environment, and an environment never crashes"
+            self.reader.fail(Code.FAULT_OF, message, item.span)
+        return item.text
+
+    def _at_most(self, scalar: Scalar) -> Expression | Literal["unlimited"]:
+        if scalar.text == UNLIMITED:
+            return UNLIMITED
+        known = [UNLIMITED, *self.declarations.parameters]
+        if IDENTIFIER.match(scalar.text) and scalar.text not in known and not self.declarations.excuses(scalar.text):
+            message = f"`at_most` is a number, a parameter or `{UNLIMITED}`, not {quoted(scalar.text)}"
+            self.reader.fail(Code.FAULT_BUDGET, message, scalar.span, help=did_you_mean(scalar.text, known))
+        at_most = self.expressions.in_constant(scalar, INT)
+        if isinstance(at_most, Constant) and not 0 <= int(at_most.value) <= limits.FAULT_BUDGET_MAX:
+            message = f"`at_most` is `{UNLIMITED}` or 0 to {limits.FAULT_BUDGET_MAX:,}, not {at_most.value}"
+            self.reader.fail(Code.FAULT_BUDGET, message, scalar.span)
+        return at_most
+
+    # -- definitions ----------------------------------------------------------------------------------------------
+
+    def definitions(self) -> None:
+        """Read all definitions as texts; what they say is elaborated where they stand."""
+        section = self.reader.section(self.root, "definitions", "`definitions`")
+        self.limited(section, "definitions")
+        known = self.declarations.definitions
+        for entry in section.entries.values():
+            definition = self.reader.attempt(partial(self._definition, entry))
+            if definition is None:
+                name = entry.key.text.partition("(")[0].strip()
+                self.declarations.failed |= {name, re.sub(r"\W", "_", name)}
+            else:
+                known[definition.name] = definition
+        self._refuse_rings()
+
+    def _definition(self, entry: Entry) -> Definition:
+        read = self.reader
+        key = entry.key
+        found = re.fullmatch(r"\s*([^\s()]+)\s*(?:\(([^()]*)\))?\s*", key.text)
+        if found is None:
+            message = f"{quoted(key.text)} cannot name a definition"
+            read.fail(Code.NOT_AN_IDENTIFIER, message, key.span, help="write `name` or `name(a, b)`")
+        name, inside = found.group(1), found.group(2)
+        arguments = tuple(word.strip() for word in inside.split(",")) if inside and inside.strip() else ()
+        declarations = self.declarations
+        for word in (name, *arguments):
+            what = "a definition" if word == name else "the argument of a definition"
+            if not IDENTIFIER.match(word) or word in RESERVED:
+                read.fail(Code.NOT_AN_IDENTIFIER, f"{quoted(word)} cannot name {what}", key.span)
+            code = Code.DECLARED_TWICE if word == name else Code.SHADOWED_NAME
+            for kind, names in (("a parameter", declarations.parameters), ("a variable", declarations.variable_names)):
+                if word in names:
+                    message = f"`{word}` is also the name of {kind}"
+                    read.fail(code, message, key.span, help="rename one of them")
+        if name in declarations.definitions or name in arguments or len(set(arguments)) < len(arguments):
+            read.fail(Code.DECLARED_TWICE, f"the definition {quoted(key.text)} declares a name twice", key.span)
+        text = read.scalar(entry.value, f"the definition `{name}`")
+        definition = Definition(name, arguments, text, key.span)
+        self.expressions.parsed(definition)
+        return definition
+
+    def mentioned(self, definition: Definition) -> frozenset[str]:
+        """Return all names in the text of a definition."""
+        names = self._data_cache.mentioned.get(id(definition.text))
+        if names is None:
+            tree, _ = self.expressions.parsed(definition)
+            names = frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+            self._data_cache.mentioned[id(definition.text)] = names
+        return names
+
+    def _refuse_rings(self) -> None:
+        """Refuse definitions that use themselves, directly or by way of others."""
+        known = self.declarations.definitions
+        uses = {name: self.mentioned(definition) & known.keys() for name, definition in known.items()}
+        done: set[str] = set()
+        for start in known:
+            path: list[str] = []
+            # Depth first, without recursion: a long chain of definitions is no reason to fail.
+            stack: list[tuple[str, Iterator[str]]] = []
+            if start not in done:
+                stack.append((start, iter(sorted(uses[start]))))
+                path.append(start)
+            while stack:
+                name, following = stack[-1]
+                nearby = next(following, None)
+                if nearby is None:
+                    done.add(name)
+                    stack.pop()
+                    path.pop()
+                elif nearby in path:
+                    self._refuse_ring(path[path.index(nearby) :])
+                elif nearby not in done:
+                    stack.append((nearby, iter(sorted(uses[nearby]))))
+                    path.append(nearby)
+
+    def _refuse_ring(self, ring: list[str]) -> None:
+        known = self.declarations.definitions
+        first = min(ring, key=lambda name: (known[name].span.line, known[name].span.column))
+        at = ring.index(first)
+        way = " → ".join([*ring[at:], *ring[:at], first])
+        message = f"the definition `{first}` uses itself: {way}"
+        self.diagnostics.report(Code.RECURSIVE_DEFINITION, message, known[first].span)
+        self.declarations.failed.update(ring)
+
+
+def unrollings(findings: list[Findings], diagnostics: Diagnostics) -> tuple[Unrolling, ...]:
+    """Return what quantifiers, loops and arrays go over; what is too large whatever the parameters are is refused."""
+    found: dict[tuple[ValueType, ...], Span] = {}
+    for each in findings:
+        for domains, span in each.unrolled.items():
+            found.setdefault(domains, span)
+    open_ones = []
+    for domains, span in found.items():
+        sizes = [constant_size(domain) for domain in domains]
+        product = 1
+        for size in sizes:
+            product *= size or 1
+        if product > limits.ARRAY_SIZE_MAX:
+            message = f"this goes over {product:,} elements; at most {limits.ARRAY_SIZE_MAX:,} are allowed"
+            diagnostics.report(Code.LIMIT, message, span)
+        elif None in sizes:
+            open_ones.append(Unrolling(domains, span))
+    return tuple(open_ones)
+
+
+def parameter_value(
+    read: Reader, name: str, value_type: ValueType, scalar: Scalar, code: Code = Code.PARAMETER_OUT_OF_RANGE
+) -> Value:
+    """Read the value of a parameter and check it against the declaration.
+
+    Raises:
+        Failed: it has the wrong kind or lies outside; reported.
+    """
+    match value_type:
+        case EnumType(literals=literals):
+            if scalar.text not in literals:
+                message = f"`{name}` is one of {', '.join(f'`{word}`' for word in literals)}, not {quoted(scalar.text)}"
+                read.fail(code, message, scalar.span, help=did_you_mean(scalar.text, literals, known="there are"))
+            return scalar.text
+        case RangeType(low=low, high=high):
+            if scalar.kind != "int":
+                read.fail(Code.TYPE_MISMATCH, f"`{name}` is a number, not {quoted(scalar.text)}", scalar.span)
+            value = int(scalar.text)
+            below = isinstance(low, Constant) and value < int(low.value)
+            if below or (isinstance(high, Constant) and value > int(high.value)):
+                read.fail(code, f"`{name}` lies in `{value_type}`, and {value} does not", scalar.span)
+            return value
+        case _:
+            if scalar.kind != "bool":
+                message = f"`{name}` is `true` or `false`, not {quoted(scalar.text)}"
+                read.fail(Code.TYPE_MISMATCH, message, scalar.span)
+            return scalar.text == "true"
+
+
+def _unread(name: str) -> ProcessHeader:
+    return ProcessHeader(name, environment=False, volatile={}, labels=())
+
+
+def _is_environment(entry: Entry) -> bool:
+    flag = entry.value.get("environment") if isinstance(entry.value, Mapping) else None
+    return isinstance(flag, Scalar) and flag.kind == "bool" and flag.text == "true"

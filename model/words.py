@@ -1,0 +1,41 @@
+"""The words of the language, and what else may be called by them."""
+
+from __future__ import annotations
+
+import keyword
+import re
+
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+"""What a name is that expressions use. ASCII only: Python would silently read `ﬁnished` as `finished`."""
+
+CALLS = ("all", "any", "count", "implies", "min", "max", "next", "fresh", "fault", "stopped", "crashed")
+"""Words that are called for a value."""
+
+STATEMENT_CALLS = ("when", "goto", "stop", "read")
+"""Words that are called as a statement."""
+
+LATER_CALLS = {"check": "`check`", "size": "sets (`size`)"}
+LATER_METHODS = ("add", "remove")
+LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "initially", "leads_to", "checked"})
+"""Keys of the language that come later."""
+
+PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})
+"""What nothing can be called: Python reads these words before we do, or somebody would take them for a truth value."""
+
+RESERVED = PYTHON_WORDS | {
+    *CALLS,
+    *STATEMENT_CALLS,
+    *LATER_CALLS,
+    "choose",
+    "ghost",
+    "parameters",
+    "bool",
+    "nat",
+    "counter",
+    "set",
+}
+"""What nothing can be called that an expression reads, calls, or puts before a dot, and no step.
+
+Literals, columns, rows, faults and properties stand where no word of the language can, so for them the words of Python
+are enough.
+"""
