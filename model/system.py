@@ -273,6 +273,9 @@ class TransitionSystem:
 
     def _place(self, variable: Variable, instance: int, lane: str, name: str) -> None:
         domain = self.domain(variable.type)
+        if not domain.size:
+            message = f"`{variable.name}` holds an instance of `{variable.type}`, which has none with these parameters"
+            raise SpecificationError([Diagnostic(Code.EMPTY_TYPE, message, variable.span)])
         initial = domain.first if variable.initial is None else constant_value(variable.initial, self.parameters)
         if not domain.contains(initial):
             assert variable.initial is not None
