@@ -144,6 +144,8 @@ class _Run:
         self._may_wait: Callable[..., NDArray[np.bool_]] | None = None
         self.started = time.monotonic()
         self.cut = ""
+        self.over: list[int] = []
+        """Systems with more states than allowed; they are not followed further."""
 
     def explore(self) -> list[Exploration]:
         """Explore, and return what was found for each system."""
@@ -166,7 +168,7 @@ class _Run:
             self._expand,
             workers=self.workers,
             on_layer=self._on_layer,
-            limits=frontier.Limits(states=self.limits.states_max, stop=self._stop),
+            limits=frontier.Limits(stop=self._stop),
         )
         self._drain()
         self._cover()
@@ -205,6 +207,8 @@ class _Run:
             tally = Tally(np.zeros_like(self.paths), np.zeros_like(self.events))
             self.tallies.append(tally)
         tally.searching = self.searching
+        if self.over:
+            states = states[~np.isin(self.system_numbers(states), self.over)]
         successors = self.expander(*self._words(states), None, tally)
         self.idle.append(tally)
         return [self.keys_of(columns) for _, _, columns in successors]
@@ -218,6 +222,8 @@ class _Run:
             cuts = [0, *np.searchsorted(layer.states, self.boundaries).tolist(), len(layer.states)]
             sizes = np.diff(np.array(cuts))
         self.layer_sizes.append(sizes)
+        if self.limits.states_max is not None:
+            self.over = np.flatnonzero(sum(self.layer_sizes) > self.limits.states_max).tolist()
         active = sizes > 0
         self.searching = [
             any(active[i] and (number, i) not in self.found for i in _bits(claim.systems))
@@ -351,8 +357,9 @@ class _Run:
             result.states = int(sizes[:, i].sum())
             result.transitions = int(self.paths[:, i].sum())
             result.depth = int((sizes[:, i] > 0).sum())
-            result.complete = complete or (len(sizes) > 0 and int(sizes[-1, i]) == 0)
-            result.cut = "" if result.complete else reason
+            ended = complete or (len(sizes) > 0 and int(sizes[-1, i]) == 0)
+            result.complete = ended and i not in self.over
+            result.cut = "" if result.complete else self.limits.reason_to_stop(2**63) if i in self.over else reason
             result.coverage = self._coverage(i)
 
     def _coverage(self, i: int) -> Coverage:

@@ -95,3 +95,89 @@ def test_rows_behind_a_row_that_is_always_taken_are_shadowed_for_both_engines() 
 
     assert told(fast) == told(oracle.explore(system, Limits()))
     assert len(fast.coverage.shadowed_rows or ()) == 1
+
+
+FULL_WORD = """
+language: 1
+protocol: wide
+stores:
+  s: {holds: {a: {type: 0..524288}, b: {type: 0..18}, c: {type: 0..4}, d: {type: 0..1099}, e: {type: 0..65536}, f: {type: 0..4999}}}
+processes:
+  p:
+    environment: true
+    steps:
+      leap: |
+        when(f == 0)
+        f = choose({10, 4990})
+      creep: |
+        when(f in {10, 4990})
+        f += 9
+properties:
+  never_there: {always: "f != 4999"}
+"""  # noqa: E501 - one field of 64 bits, were they all to share it
+
+SIZES = """
+language: 1
+protocol: sizes
+parameters: {k: {default: 5, range: 3..30}}
+types: {N: 0..k}
+stores: {s: {holds: {x: {type: N}, y: {type: N}}}}
+processes:
+  p:
+    environment: true
+    steps:
+      a: |
+        x = choose(N)
+        y = x
+properties: {apart: {always: "not (x in {1, 3, 4} and y in {0, 2, 5})"}}
+scenarios: {small: {}, large: {set: {k: 9}}, larger: {set: {k: 20}}}
+"""
+
+BOUNDED = """
+language: 1
+protocol: bounded
+stores: {s: {holds: {x: {type: 0..9}, y: {type: 0..9}}}}
+processes:
+  p:
+    environment: true
+    steps:
+      up: |
+        when(x + y < 9)
+        x += 1
+        if x in {2, 5, 7}: y = 1 - y if y < 2 else 0
+      over: |
+        when(x == 9)
+        y += 5
+        if y in {3, 5, 7}: x = 8
+"""
+
+
+def test_a_state_that_fills_its_word_is_read_as_it_was_written() -> None:
+    system = system_of(FULL_WORD)
+    fast = columnar.explore([system], Limits())[0]
+
+    assert told(fast) == told(oracle.explore(system, Limits()))
+    assert fast.findings["never_there"].depth == 2
+
+
+def test_systems_explored_together_may_give_a_type_different_sizes() -> None:
+    systems = [TransitionSystem.of(claim) for claim in load(Source("sizes.yaml", SIZES)).scenarios.values()]
+
+    assert [told(found) for found in columnar.explore(systems, Limits())] == [
+        told(oracle.explore(system, Limits())) for system in systems
+    ]
+
+
+def test_a_value_that_would_leave_its_type_disturbs_nothing_behind_it() -> None:
+    system = system_of(BOUNDED)
+
+    assert told(columnar.explore([system], Limits())[0]) == told(oracle.explore(system, Limits()))
+
+
+def test_the_limit_of_states_is_one_for_each_system() -> None:
+    systems = [TransitionSystem.of(claim) for claim in load(Source("sizes.yaml", SIZES)).scenarios.values()]
+    small, large, larger = columnar.explore(systems, Limits(states_max=10))
+
+    assert (small.complete, large.complete, larger.complete) == (True, True, False)
+    assert (small.states, large.states) == (6, 10)
+    assert larger.cut == "more than 10 states"

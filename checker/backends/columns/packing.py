@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WORD_BITS = 64
+SHARED_BITS_MAX = 63
+"""A shared field is divided as a signed number, so that its last bit must stay clear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ def _shared_fields(sizes: list[int], slots: list[int]) -> list[_Field]:
         for i, left in enumerate(fields):
             for j in range(i + 1, min(i + 9, len(fields))):
                 joined = left + fields[j]
+                if _bits(joined, sizes) > SHARED_BITS_MAX:
+                    continue
                 saved = _bits(left, sizes) + _bits(fields[j], sizes) - _bits(joined, sizes)
                 if saved > 0 and (best is None or (len(joined), -saved) < best[:2]):
                     best = (len(joined), -saved, i, j)
@@ -108,6 +112,8 @@ def _fields_by_triples(fields: list[_Field], sizes: list[int]) -> list[_Field]:
         if len(uneven) < 2:
             return fields
         i, j = uneven[0], uneven[1]
+        if _bits(fields[i] + fields[j], sizes) > SHARED_BITS_MAX:
+            return fields
         fields[i] = fields[i] + fields.pop(j)
     return fields
 

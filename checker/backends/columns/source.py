@@ -219,10 +219,7 @@ class Emitter:
                 return self._choice(term, rows)
             case "map":
                 index = term.args[0]
-                name = self.value(index, rows)
-                return (
-                    f"{self._table(term.values, np.int64)}.take({name if index.low == 0 else f'{name} - {index.low}'})"
-                )
+                return self._looked_up(term.values, np.int64, self.value(index, rows), index.low)
             case _:
                 raise AssertionError(f"a constant has no column: {term}")
 
@@ -305,7 +302,15 @@ class Emitter:
         if single is not None:
             return f"{digit} {sign} {single[0] - item.low + low}"
         bits = tuple((term.value >> i) & 1 for i in range(size))
-        return f"{self._table(bits, np.bool_)}.take({digit if low == 0 else f'{digit} - {low}'})"
+        return self._looked_up(bits, np.bool_, digit, low)
+
+    def _looked_up(self, values: tuple[int, ...], dtype: type, index: str, low: int) -> str:
+        """Return the text of a look-up in a table.
+
+        It is clipped: among the rows are other systems' and such as a guard leaves out, whose values do not matter.
+        """
+        position = index if low == 0 else f"{index} - {low}"
+        return f"{self._table(values, dtype)}.take({position}, mode='clip')"
 
     # -- successors -----------------------------------------------------------------------------------------------
 
