@@ -147,7 +147,8 @@ class _FileLoader:
         patched = patch_specification(root, patch, self.diagnostics)
         if not patched.sound:
             raise Failed
-        if not patched.changed:
+        # A mutant may also be broken by what it shares with scenarios: a variant, parameters, faults.
+        if not patched.changed and not any(key in patch.entries for key in ("variant", "set", "allow")):
             message = f"{what} changes nothing: all that it says the specification says already"
             self.reader.fail(Code.CHANGES_NOTHING, message, entry.key.span)
         return patched

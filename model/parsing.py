@@ -19,7 +19,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _COMMENT = re.compile(r"#[^\r\n]*")
 # What Python would read as something else than it looks like, or warn of: letters that are not ASCII, backslashes, and
 # numbers that run into a word (`1if`).
-_SUSPECT = re.compile(r"[^\x00-\x7f]|\\|(?<!\w)\d+[A-Za-z_]\w*")
+_SUSPECT = re.compile(r"[^\x00-\x7f]|\\|(?<!\w)\d+\.?[A-Za-z_]\w*")
 _TOO_DEEP = ("too many nested", "too many statically nested", "too many levels", "maximum recursion")
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 

@@ -124,8 +124,8 @@ def _claims(options: CheckOptions, loaded: Loaded) -> dict[str, Scenario]:
     claims += [
         c
         for c in file.mutants.values()
-        if c.name in options.mutants
-        or (everything and (not options.properties or set(c.breaks) & set(options.properties)))
+        if (everything or c.name in options.mutants)
+        and (not options.properties or set(c.breaks) & set(options.properties))
     ]
     return {c.name: c for c in claims if not options.properties or asked_properties(c, options.properties)}
 

@@ -209,6 +209,23 @@ def test_options_that_choose_nothing_together_are_an_error(killpoint: Killpoint,
     assert "leave nothing to check" in done.err
 
 
+def test_a_mutant_is_not_judged_by_a_property_that_it_does_not_name(killpoint: Killpoint) -> None:
+    done = killpoint("check", "lamp.yaml", "-m", "never-recorded", "-p", "can_finish")
+
+    assert done.code == 2
+    assert "leave nothing to check" in done.err
+
+
+def test_a_mutant_may_be_broken_by_a_variant_alone(killpoint: Killpoint, edit: Edit) -> None:
+    patched = '{variant: forgetful, processes: {hand: {steps: {look: "goto(light)"}}}, breaks: [lit_once, finishes]}'
+    done = killpoint(
+        "check", edit((f"never-recorded: {patched}", "only-forgetful: {variant: forgetful, breaks: [lit_once]}"))
+    )
+
+    assert "KP606" not in done.err
+    assert "only-forgetful" in done.out
+
+
 def test_a_name_that_a_scenario_and_a_mutant_share_is_an_error(killpoint: Killpoint, edit: Edit) -> None:
     done = killpoint("check", edit(("  never-recorded:", "  baseline:")))
 

@@ -144,11 +144,18 @@ processes:
       up: |
         when(x + y < 9)
         x += 1
-        if x in {2, 5, 7}: y = 1 - y if y < 2 else 0
-      over: |
-        when(x == 9)
-        y += 5
-        if y in {3, 5, 7}: x = 8
+        if x in {2, 5, 7}:
+          y = 1
+          y = 2
+          y = 3
+          y = 1
+      end: |
+        when(x + y >= 9)
+        x = 9
+      leap: |
+        x = 9
+        y = 9
+properties: {reached: {possible: "y == 1"}}
 """
 
 

@@ -149,6 +149,20 @@ def test_a_patch_of_a_base_with_an_error_is_checked_too() -> None:
     assert numbers(text) == ["KP214", "KP205"]
 
 
+def test_what_a_patch_replaces_stands_in_the_patch() -> None:
+    text = changed(
+        ("mutants:\n", "mutants:\n  idle: {tables: {plan: {rows: {otherwise: {urgent: true}}}}, breaks: [no_rush]}\n")
+    )
+    file = load(Source("office.yaml", text))
+    line = text.split("\n").index("mutants:") + 2
+    rows = file.mutants["idle"].specification.tables["plan", "clerk"].rows
+    steps = file.mutants["forgetful"].specification.processes["clerk"].steps
+
+    assert [row.span.line for row in rows if row.name == "otherwise"] == [line]
+    assert [step.span.line for step in steps if step.name == "record"] == [line + 1]
+    assert [row.span.line for row in rows if row.name == "doubtful"] < [line]
+
+
 # --- Errors that wait for the parameters ---
 
 

@@ -105,7 +105,14 @@ HOSTILE = {
         ),
         Code.LIMIT,
     ),
-    "thirty thousand mutants": (with_mutants(30_000, "{breaks: []}"), Code.LIMIT),
+    "two thousand scenarios": (
+        changed(("scenarios:\n", "scenarios:\n" + "".join(f"  s{number}: {{}}\n" for number in range(2_000)))),
+        Code.LIMIT,
+    ),
+    "two thousand mutants": (
+        with_mutants(2_000, "{parameters: {seats: {default: 1}}, breaks: [can_sell]}"),
+        Code.LIMIT,
+    ),
     "mutants that change a definition everybody uses": (
         with_mutants(900, '{definitions: {in_doubt: "last == EACH"}, breaks: [can_sell]}').replace(
             "  no_rush:", "".join(f'  wide{n}: {{always: "in_doubt or {n} > 0"}}\n' for n in range(500)) + "  no_rush:"
