@@ -31,7 +31,7 @@ from model.system import State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure
 
 WORD_BITS = 64
-LAYERS_IN_MEMORY = 16 << 20
+LAYERS_IN_MEMORY = 4 << 20
 """Bytes of layers held in memory; older ones go to a temporary file."""
 
 COVERAGE_STATES = 1 << 14
