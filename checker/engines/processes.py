@@ -31,7 +31,9 @@ def in_processes(explore: Explore[T], groups: Sequence[T], limits: Limits) -> li
     """
     if len(groups) < 2 or limits.workers < 2 or sys.platform != "linux":
         return [explore(group, limits.workers, False) for group in groups]
-    shares = [list(range(first, len(groups), limits.workers)) for first in range(min(limits.workers, len(groups)))]
+    # One process more than processors evens out what cannot be known before: how long each group takes.
+    count = min(limits.workers + 1, len(groups))
+    shares = [list(range(first, len(groups), count)) for first in range(count)]
     children = [_Child(lambda share=share: [explore(groups[i], 1, True) for i in share]) for share in shares[1:]]  # type: ignore[misc]
     results: dict[int, list[Exploration]] = {}
     for i in shares[0]:
