@@ -139,7 +139,6 @@ class _Run:
         self.still_possible: dict[tuple[str, int], tuple[str, ...]] = {}
         self.tallies: list[Tally] = []
         self.idle: list[Tally] = []
-        self.open: list[bool] = []
         self.searching: list[bool] = []
         self._may_wait: Callable[..., NDArray[np.bool_]] | None = None
         self.started = time.monotonic()
