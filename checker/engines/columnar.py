@@ -52,13 +52,14 @@ def explore(
         SpecificationError: a limit of the language is met in translation.
         EngineDisagreement: the evaluator does not confirm a trace.
     """
-    translation = Translation(systems, properties)
     groups = _groups(systems)
-    explored = in_processes(
-        lambda group, workers, silent: _Run(Program(translation, group), limits, workers, silent=silent).explore(),
-        groups,
-        limits,
-    )
+
+    def explored_group(group: list[int], workers: int, silent: bool) -> list[Exploration]:
+        # Translated where it is explored, so that this too is shared between the processors.
+        translation = Translation([systems[i] for i in group], properties)
+        return _Run(Program(translation, range(len(group))), limits, workers, silent=silent).explore()
+
+    explored = in_processes(explored_group, groups, limits)
     results = {
         i: result for group, found in zip(groups, explored, strict=True) for i, result in zip(group, found, strict=True)
     }
