@@ -7,6 +7,7 @@ contract: traces, hashes and packings depend on it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -91,6 +92,11 @@ class ArrayLayout:
 
     first: int
     indices: tuple[Domain, ...]
+
+    @property
+    def slots(self) -> range:
+        """The slots of all elements."""
+        return range(self.first, self.first + math.prod(domain.size for domain in self.indices))
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,11 +319,7 @@ class TransitionSystem:
     def memory_slots(self, process: Process, instance: int) -> Iterator[int]:
         """Yield the slots that a process forgets at its first step: volatile memory and fresh bits."""
         for variable in process.volatile:
-            layout = self.layouts[variable.key, instance]
-            size = 1
-            for domain in layout.indices:
-                size *= domain.size
-            yield from range(layout.first, layout.first + size)
+            yield from self.layouts[variable.key, instance].slots
         for store in process.reads:
             yield self.fresh_slots[process.name, instance, store]
 

@@ -174,10 +174,7 @@ class PathBuilder:
                 case VariableValue(key=key):
                     for (name, _), layout in self.system.layouts.items():
                         if name == key:
-                            size = 1
-                            for domain in layout.indices:
-                                size *= domain.size
-                            found |= set(range(layout.first, layout.first + size))
+                            found |= set(layout.slots)
                 case AtLabel(process=process) | Stopped(process=process):
                     found |= {slot for (name, _), slot in self.system.label_slots.items() if name == process}
                 case TableColumn(table=table, process=context):
