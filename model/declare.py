@@ -44,6 +44,7 @@ SECTIONS = (
     "scenarios",
     "variants",
     "mutants",
+    "questions",
     "views",
     "reference",
     "unused",

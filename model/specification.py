@@ -210,6 +210,25 @@ class Scenario:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What somebody wanted to know, and the scenarios or mutants whose verdicts are the answer.
+
+    Either `shown_by` and `lesson` say something, or `unanswered` says why the model cannot.
+    """
+
+    name: str
+    asks: str
+    shown_by: tuple[str, ...]
+    lesson: str
+    repaired_by: tuple[str, ...]
+    """Hold where those of `shown_by` break."""
+    not_repaired_by: tuple[str, ...]
+    """Look like a repair and still break some of the same properties."""
+    unanswered: str
+    span: Span
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Specification:
     """One protocol, all names resolved. Mappings keep the order of the file."""
@@ -241,6 +260,7 @@ class SpecificationFile:
     variants: Mapping[str, Specification]
     scenarios: Mapping[str, Scenario]
     mutants: Mapping[str, Scenario]
+    questions: Mapping[str, Question]
     unused: Mapping[str, str]
     unused_spans: Mapping[str, Span]
     sources: tuple[str, ...]

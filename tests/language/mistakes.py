@@ -49,6 +49,11 @@ def _mutant(patch: str) -> Change:
     return FORGETFUL, f"forgetful: {patch}"
 
 
+def _question(question: str) -> Change:
+    """Add a question."""
+    return "reference: ticket_office", f"questions:\n  Q-1: {question}\nreference: ticket_office"
+
+
 CHANGES: dict[str, Change | list[Change]] = {
     # --- The YAML, and limits ---
     "KP001 an expression without quotes": ('{when: "True", action: wait}', "{when: sale[seat] == sold, action: wait}"),
@@ -303,6 +308,21 @@ CHANGES: dict[str, Change | list[Change]] = {
     ),
     "KP606 a mutant of what is so already": _mutant("{parameters: {seats: {default: 2}}, breaks: [can_sell]}"),
     "KP606 a variant of nothing": (CARELESS, "careless: {because: it is late}"),
+    "KP609 a question without a lesson": _question("{asks: 'Why?', shown_by: [busy]}"),
+    "KP609 a question with neither": _question("{asks: 'Why?'}"),
+    "KP609 a question with both": _question("{asks: 'Why?', lesson: None., unanswered: nobody knows}"),
+    "KP610 a question about a scenario that is misspelt": _question("{asks: 'Why?', shown_by: [bussy], lesson: So.}"),
+    "KP611 a repair that breaks the same": _question(
+        "{asks: 'Why?', shown_by: [hasty], lesson: So., repaired_by: [busy, forgetful]}"
+    ),
+    "KP611 a repair that does not ask": [
+        ("  baseline: {}\n", "  baseline: {only: [charged_once]}\n"),
+        _question("{asks: 'Why?', shown_by: [hasty], lesson: So., repaired_by: [baseline]}"),
+    ],
+    "KP611 half a repair that repairs": _question(
+        "{asks: 'Why?', shown_by: [hasty], lesson: So., not_repaired_by: [busy]}"
+    ),
+    "KP611 a repair of nothing": _question("{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"),
     # --- Warnings ---
     "KP901 two stores at once": (
         "        sale[seat] = reserved\n",

@@ -52,6 +52,7 @@ STRUCTURE = {
     Code.TYPE_SYNTAX,
     Code.PROPERTY_KIND,
     Code.MUTANT_WITHOUT_CLAIM,
+    Code.QUESTION_WITHOUT_ANSWER,
 }
 """The codes of errors that need no knowledge of what else the file declares."""
 
@@ -360,6 +361,12 @@ REFUSED: dict[str, Change] = {
     "one property where a list belongs": put("scenarios busy breaks", "charged_once"),
     "one kill point where a list belongs": put("scenarios placed allow crash at", "clerk.record"),
     "a variant that is a text": put("variants careless", "careless"),
+    "a question that asks nothing": drop("questions Q-1 asks"),
+    "a question without a lesson": drop("questions Q-1 lesson"),
+    "a question with and without an answer": put("questions Q-2 lesson", "None."),
+    "a question that no scenario answers": put("questions Q-1 shown_by", []),
+    "a question that one scenario answers twice": put("questions Q-1 shown_by", ["forgetful", "forgetful"]),
+    "a question with a word of its own": put("questions Q-2 answer", "yes"),
     "a reason that is a list": put("unused", {"clerk.rest": ["nobody rests"]}),
     "a view that is a text": put("views overview", "sale"),
     # Values.
@@ -436,6 +443,10 @@ def spacious() -> Any:
     steps["detailed"] = {"do": "if not fresh(ledger): goto(rest)\ngoto(record)\n", "atomic": False}
     root["scenarios"]["placed"] = {"allow": {"crash": {"at": ["clerk.record"], "at_most": 1}}}
     root["unused"] = {"clerk.detailed": "an example"}
+    root["questions"] = {
+        "Q-1": {"asks": "Why?", "shown_by": ["forgetful"], "lesson": "So.", "repaired_by": ["baseline"]},
+        "Q-2": {"asks": "When?", "unanswered": "nobody knows"},
+    }
     return root
 
 
