@@ -1,8 +1,8 @@
 """The numbered codes of everything that can be wrong with a specification or a command.
 
 The hundreds group them: 0 the YAML and limits, 1 structure, 2 names, 3 types and expressions, 4 steps, 5 tables,
-properties and faults, 6 scenarios, variants, mutants, questions and `unused`, 7 the command line, 8 errors that appear only when
-the specification runs, 9 warnings. A number is never given to another meaning, because people search for it.
+properties and faults, 6 scenarios, variants, mutants, questions and `unused`, 7 the command line, 8 errors that appear
+only when the specification runs, 9 warnings. A number is never given to another meaning, because people search for it.
 
 A new code is one line here and one section in `explanations/`, which `killpoint explain` prints; a test compares them.
 """

@@ -99,7 +99,11 @@ class QuestionReader:
     # -- repairs --------------------------------------------------------------------------------------------------
 
     def _check_repairs(
-        self, mapping: Mapping, shown_by: tuple[str, ...], repaired_by: tuple[str, ...], not_repaired_by: tuple[str, ...]
+        self,
+        mapping: Mapping,
+        shown_by: tuple[str, ...],
+        repaired_by: tuple[str, ...],
+        not_repaired_by: tuple[str, ...],
     ) -> None:
         broken = {name for shown in shown_by for name in self.claims[shown].breaks}
         if (repaired_by or not_repaired_by) and not broken:

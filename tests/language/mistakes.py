@@ -322,7 +322,9 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP611 half a repair that repairs": _question(
         "{asks: 'Why?', shown_by: [hasty], lesson: So., not_repaired_by: [busy]}"
     ),
-    "KP611 a repair of nothing": _question("{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"),
+    "KP611 a repair of nothing": _question(
+        "{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"
+    ),
     # --- Warnings ---
     "KP901 two stores at once": (
         "        sale[seat] = reserved\n",
