@@ -31,6 +31,7 @@ SECTIONS = (
     "language",
     "protocol",
     "title",
+    "pattern",
     "sources",
     "parameters",
     "types",

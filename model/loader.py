@@ -95,7 +95,8 @@ class _FileLoader:
             unused=unused,
             unused_spans=spans,
             sources=self._sources(),
-            reference=self._reference(),
+            reference=self._sentence("reference"),
+            pattern=self._sentence("pattern"),
             warnings=self.diagnostics.warnings,
         )
 
@@ -246,9 +247,9 @@ class _FileLoader:
         items = self.reader.attempt(partial(self.reader.names, node, "`sources`")) if node is not None else None
         return tuple(item.text for item in items or ())
 
-    def _reference(self) -> str:
-        node = self.root.get("reference")
-        return (self.reader.attempt(partial(self.reader.text, node, "`reference`")) or "") if node is not None else ""
+    def _sentence(self, key: str) -> str:
+        node = self.root.get(key)
+        return (self.reader.attempt(partial(self.reader.text, node, f"`{key}`")) or "") if node is not None else ""
 
     def _unused(self) -> tuple[dict[str, str], dict[str, Span]]:
         read = self.reader

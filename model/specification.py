@@ -265,4 +265,6 @@ class SpecificationFile:
     unused_spans: Mapping[str, Span]
     sources: tuple[str, ...]
     reference: str
+    pattern: str
+    """The kind of flaw that the file is about; empty where it is about none in particular."""
     warnings: tuple[Diagnostic, ...] = ()
