@@ -141,7 +141,7 @@ def _answer_lines(answer: Answer) -> Iterator[str]:
     )
     for heading, reports in groups:
         for report in reports:
-            yield f"- {heading} `{report.name}`{_settings(answer.checked, report)}: {_outcome(report)}"
+            yield f"- {heading} `{report.name}`{_settings(answer.checked, report)}: {outcome(report)}"
 
 
 def _settings(checked: CheckedFile, report: ScenarioReport) -> str:
@@ -149,7 +149,8 @@ def _settings(checked: CheckedFile, report: ScenarioReport) -> str:
     return f" ({inline('; '.join(items))})"
 
 
-def _outcome(report: ScenarioReport) -> str:
+def outcome(report: ScenarioReport) -> str:
+    """Return in a sentence, as Markdown, how a scenario or mutant came out."""
     problems = "; ".join(problem.message for problem in report.problems)
     if problems:
         return f"**not as declared**: {inline(problems)}"

@@ -1,9 +1,9 @@
 """The repository's own record of what was checked: `reports/`.
 
-`summary.md`, `summary.json` and `findings.md` are the same wherever the same specifications are checked: they say the
-command, hashes and what came out, and nothing of when, where or how fast. So a reviewer sees in a diff what a change
-does to the verdicts, and CI sees whether the record is stale. What is true of one run only — commit, versions, times —
-goes to `run.json`, which is not committed.
+Everything but `run.json` is the same wherever the same specifications are checked: it says the command, hashes and
+what came out, and nothing of when, where or how fast. So a reviewer sees in a diff what a change does to the verdicts,
+and CI sees whether the record is stale. What is true of one run only — commit, versions, times — goes to `run.json`,
+which is not committed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from checker.reporting.claims import lengths, mark
 from checker.reporting.envelope import MEANING, Document, written
 from checker.reporting.files import write_all
 from checker.reporting.findings import answer_document, answers_of, findings_markdown
+from checker.reporting.incidents import incidents_markdown
 from checker.reporting.markdown import cell
 from checker.results import CheckedFile, exit_code_of
 from checker.verdict import ExitCode
@@ -47,10 +48,12 @@ def write_reports(directory: Path, root: Path, command: str, version: str, check
     """
     directory.mkdir(parents=True, exist_ok=True)
     in_order = sorted(checked, key=lambda each: _name(each, root))
+    named = [(_name(each, root), each) for each in in_order]
     write_all(
         {
             directory / "summary.md": summary_markdown(command, root, in_order),
-            directory / "findings.md": findings_markdown(command, [(_name(each, root), each) for each in in_order]),
+            directory / "findings.md": findings_markdown(command, [one for one in named if not one[1].file.pattern]),
+            directory / "incidents.md": incidents_markdown(command, [one for one in named if one[1].file.pattern]),
             directory / "summary.json": written(summary_document(command, root, in_order)),
             directory / "run.json": written(_run_document(root, version, in_order)),
         }

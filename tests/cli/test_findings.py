@@ -1,4 +1,4 @@
-"""`reports/findings.md`: what was asked, and what came out."""
+"""`reports/findings.md` and `reports/incidents.md`: what was asked, and what came out."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def findings(checkout: Path) -> list[str]:
-    return (checkout / "reports" / "findings.md").read_text(encoding="utf-8").splitlines()
+def findings(checkout: Path, name: str = "findings.md") -> list[str]:
+    return (checkout / "reports" / name).read_text(encoding="utf-8").splitlines()
 
 
 def test_each_question_has_its_verdict_the_shortest_trace_and_the_lesson(killpoint: Killpoint, checkout: Path) -> None:
@@ -103,3 +103,20 @@ def test_show_lists_the_questions(killpoint: Killpoint, checkout: Path) -> None:
 
     assert "Does it hold with care? → baseline" in shown
     assert "How long does it take? → no answer" in shown
+
+
+def test_a_file_about_a_pattern_is_an_incident_and_no_finding(killpoint: Killpoint, checkout: Path) -> None:
+    specification = checkout / "spec" / "lamp.yaml"
+    text = specification.read_text(encoding="utf-8").split("  L-2:")[0]
+    specification.write_text(text.replace("title:", "pattern: acting | twice\ntitle:"), encoding="utf-8")
+    killpoint("check")
+
+    incidents = "\n".join(findings(checkout, "incidents.md"))
+    assert (
+        "| acting \\| twice | [A lamp is lit once, whoever forgets that it was asked to](../spec/lamp.yaml) |"
+        in incidents
+    )
+    assert "| 24, 20 | 7 | crash unlimited, lost\\_reply ≤ 1 | `baseline` | `never-recorded` |" in incidents
+    assert "## acting | twice" in incidents
+    assert "- Takes lost\\_reply ≤ 1: `lit_once` breaks in 7 steps: the reply is lost" in incidents
+    assert not any("L-1" in line for line in findings(checkout))
