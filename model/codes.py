@@ -154,6 +154,7 @@ class Code(Enum):
     INDEX_OUTSIDE_ARRAY = "KP802", "an index outside its array"
     NO_ROW_MATCHES = "KP803", "a table with no matching row"
     TWO_ROWS_MATCH = "KP804", "an exclusive table with two matching rows"
+    NONE_HAS_NO_VALUE = "KP805", "`None` where a value is needed"
 
     # 9xx: warnings
     TWO_STORES = "KP901", "a step that changes two stores at once"

@@ -23,7 +23,7 @@ from model.scope import Definition, Findings, Place, ProcessHeader, Scope, Table
 from model.source import Span
 from model.specification import Process, Property, PropertyKind, Role, Row, Specification, Step, Table, Variable
 from model.statements import Read, Stop, walk_statements
-from model.types import BOOL, INT, ValueType
+from model.types import BOOL, INT, ValueType, whole
 from model.words import PYTHON_WORDS
 from model.yamlnodes import Entry, Mapping, Node, Scalar
 
@@ -401,7 +401,7 @@ class Declarer(DataReader):
         if node is None:
             return Constant(1, INT, mapping.span)
         count = self.reader.attempt(partial(self.constant, node, INT, "`count`"))
-        if isinstance(count, Constant) and not 0 <= int(count.value) <= limits.INSTANCES_MAX:
+        if isinstance(count, Constant) and not 0 <= whole(count.value) <= limits.INSTANCES_MAX:
             message = f"a process has 0 to {limits.INSTANCES_MAX} instances, not {count.value}"
             self.diagnostics.report(Code.LIMIT, message, count.span)
             return None

@@ -16,7 +16,7 @@ from model.diagnostics import Diagnostic
 from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
 from model.statements import Statement
-from model.types import EnumType, RangeType, Value, ValueType
+from model.types import DeclaredType, Value, ValueType
 
 UNLIMITED: Final = "unlimited"
 """The word for a fault that may happen any number of times."""
@@ -217,7 +217,7 @@ class Specification:
     name: str
     title: str
     parameters: Mapping[str, Parameter]
-    types: Mapping[str, EnumType | RangeType]
+    types: Mapping[str, DeclaredType]
     stores: Mapping[str, Store]
     ghosts: tuple[Variable, ...]
     faults: Mapping[str, Fault]
