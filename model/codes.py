@@ -106,6 +106,7 @@ class Code(Enum):
     GHOST_READ = "KP318", "a ghost read by behaviour"
     NOT_VISIBLE = "KP319", "a name that may not be read in this place"
     SELF_OUTSIDE_PROCESS = "KP320", "`self` where no process is"
+    NO_INITIAL_STATE = "KP321", "an `initially` that no state satisfies"
 
     # 4xx: steps
     CHOOSE_PLACE = "KP401", "`choose` that is not the whole right-hand side"

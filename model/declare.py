@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from collections.abc import Mapping as Names
 from dataclasses import dataclass, field
 from functools import partial
+from typing import cast
 
 from model import limits
 from model.declare_data import DataCache, DataReader, unrollings
@@ -36,6 +37,7 @@ SECTIONS = (
     "types",
     "stores",
     "ghost",
+    "initially",
     "definitions",
     "faults",
     "tables",
@@ -125,6 +127,7 @@ class Declarer(DataReader):
         self._sign(headers, tables)
         processes = {name: p for name, node in headers.items() if (p := self._process(name, node)) is not None}
         properties = self._properties()
+        initially = self._initially()
         built = self._tables(tables)
         for definition in declarations.definitions.values():
             self._check_definition(definition)
@@ -142,6 +145,7 @@ class Declarer(DataReader):
             processes=processes,
             properties=properties,
             views=self._views(variables),
+            initially=initially,
             variables=variables,
             comparisons=tuple(dict.fromkeys(c for found in self._findings for c in found.comparisons)),
             unrollings=unrollings(self._findings, self.diagnostics),
@@ -450,6 +454,14 @@ class Declarer(DataReader):
             if isinstance(made, Property):
                 properties[name] = made
         return properties
+
+    def _initially(self) -> Expression | None:
+        node = self.root.get("initially")
+        if node is None:
+            return None
+        read = partial(self._cell, node, "`initially`", Scope(Place.PROPERTY), BOOL)
+        made = self._cached("initially", node, None, read)
+        return cast("Expression | None", made)
 
     def _property(self, name: str, entry: Entry) -> Property:
         read = self.reader

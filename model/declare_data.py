@@ -220,8 +220,11 @@ class DataReader(TypeReader):
         init_node = read.entry(mapping, "init")
         if init_node is None:
             return Variable(name, owner, role, value_type, per, None, entry.key.span)
-        if isinstance(init_node, Scalar) and init_node.text == "any":
-            read.fail(Code.NOT_YET_SUPPORTED, "`init: any` cannot be used yet", init_node.span)
+        if isinstance(init_node, Scalar) and init_node.text.strip() == "any":
+            if role is Role.VOLATILE:
+                message = "volatile memory has one value at the start, which is what a crash leaves behind"
+                read.fail(Code.VALUE_NOT_ALLOWED, message, init_node.span, help="`choose` it in the first step")
+            return Variable(name, owner, role, value_type, per, None, entry.key.span, starts_anywhere=True)
         if isinstance(init_node, Sequence) and isinstance(value_type, SetType):
             initial = self._initial_set(init_node, value_type)
         else:

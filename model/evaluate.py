@@ -14,11 +14,11 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, assert_never
 
 from model.constants import NO_VALUE, combined, compare, elements_of
-from model.diagnostics import Code
+from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.expressions import (
     And,
     Arithmetic,
@@ -192,6 +192,19 @@ class Evaluator:
         for slot in self.system.memory_slots(process, instance):
             after[slot] = self.system.slots[slot].initial
         return tuple(after)
+
+
+def satisfying(system: TransitionSystem, condition: Expression, states: Iterable[State]) -> tuple[State, ...]:
+    """Return the states in which a condition is true.
+
+    Raises:
+        SpecificationError: it has no value in one of them.
+    """
+    evaluator = Evaluator(system)
+    try:
+        return tuple(state for state in states if evaluator.holds(condition, state))
+    except EvaluationError as error:
+        raise SpecificationError([Diagnostic(error.code, error.message, error.span)]) from error
 
 
 class _Frame:

@@ -51,6 +51,8 @@ class Variable:
     per: tuple[ValueType, ...]
     initial: Expression | None
     span: Span
+    starts_anywhere: bool = False
+    """Whether it says `init: any`: it starts with every value of its type, each element of an array on its own."""
 
     @property
     def key(self) -> str:
@@ -225,6 +227,8 @@ class Specification:
     processes: Mapping[str, Process]
     properties: Mapping[str, Property]
     views: Mapping[str, tuple[str, ...]]
+    initially: Expression | None = None
+    """What holds in every initial state; the others that `init: any` makes are none."""
     variables: Mapping[str, Variable] = field(default_factory=dict)
     """Every variable by its key."""
     comparisons: tuple[CounterComparison, ...] = ()

@@ -7,9 +7,11 @@ contract: traces, hashes and packings depend on it.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from model import limits
@@ -131,6 +133,8 @@ class Slot:
     lane: str
     domain: Domain
     initial: Value
+    free: bool = False
+    """Whether a run may start with any value of the domain; `initial` is then the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,8 @@ class TransitionSystem:
 
         Raises:
             SpecificationError: a parameter or an initial value lies outside its type, a type is empty, too large, or
-                gone over together with others too often, or a counter is compared with more than it can tell.
+                gone over together with others too often, a counter is compared with more than it can tell, or there
+                are no initial states, or too many.
         """
         self.specification = specification
         self.parameters: dict[str, Value] = {
@@ -194,6 +199,7 @@ class TransitionSystem:
         self._check_sizes()
         self._check_comparisons()
         self._lay_out()
+        self._check_initial_states()
 
     @classmethod
     def of(cls, scenario: Scenario) -> TransitionSystem:
@@ -351,7 +357,7 @@ class TransitionSystem:
         indices = tuple(self.domain(t) for t in variable.per)
         self.layouts[variable.key, instance] = ArrayLayout(len(self.slots), indices)
         for suffix in _suffixes(indices):
-            self._add(Slot(name + suffix, lane, domain, initial), variable.span)
+            self._add(Slot(name + suffix, lane, domain, initial, variable.starts_anywhere), variable.span)
 
     def _add(self, slot: Slot, span: Span | None) -> int:
         if len(self.slots) >= limits.SLOTS_MAX:
@@ -360,12 +366,30 @@ class TransitionSystem:
         self.slots.append(slot)
         return len(self.slots) - 1
 
+    def _check_initial_states(self) -> None:
+        combinations = math.prod(slot.domain.size for slot in self.slots if slot.free)
+        if combinations > limits.INITIAL_STATES_MAX:
+            first = next(v for v in self.specification.variables.values() if v.starts_anywhere)
+            message = f"`init: any` makes more than {limits.INITIAL_STATES_MAX:,} initial states"
+            help_text = "let fewer variables start anywhere; `initially` is asked only afterwards"
+            raise SpecificationError([Diagnostic(Code.LIMIT, message, first.span, help=help_text)])
+        if self.specification.initially is not None and not self.initial_states:
+            message = "no state satisfies this, so no run can start"
+            raise SpecificationError([Diagnostic(Code.NO_INITIAL_STATE, message, self.specification.initially.span)])
+
     # -- reading --------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def initial_states(self) -> tuple[State, ...]:
-        """The states in which a run can start."""
-        return (tuple(slot.initial for slot in self.slots),)
+        """The states in which a run can start, the last slot that starts anywhere varying fastest."""
+        starts = [tuple(slot.domain.values()) if slot.free else (slot.initial,) for slot in self.slots]
+        states = itertools.product(*starts)
+        if self.specification.initially is None:
+            return tuple(states)
+        # The evaluator is about systems; here one asks it about itself.
+        from model.evaluate import satisfying
+
+        return satisfying(self, self.specification.initially, states)
 
     def instance_name(self, process: str, instance: int) -> str:
         """Return how an instance is called: by its process alone where it is the only one."""

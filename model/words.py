@@ -18,7 +18,7 @@ SET_METHODS = ("add", "remove")
 """Words that are called of a set variable, as a statement: `s.add(x)`."""
 
 LATER_CALLS = {"check": "`check`"}
-LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "initially", "leads_to", "checked"})
+LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "leads_to", "checked"})
 """Keys of the language that come later."""
 
 PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})

@@ -30,6 +30,9 @@ from tests.strategies.words import (
 # The most combinations of values of all variables, labels and bits, reachable or not, under the default parameters.
 ROOM = 3_000
 
+# The most initial states, before `initially` is asked about them.
+STARTS = 40
+
 
 def specifications(*, wide: bool = False) -> SearchStrategy[str]:
     """Return a strategy for the YAML text of a specification.
@@ -48,6 +51,7 @@ class _Writer:
         self.formulas = Formulas(dice, self.words)
         self.padding: tuple[Var, ...] = ()
         self.room = ROOM
+        self.starts = STARTS
         self.lines: list[str] = []
 
     def text(self) -> str:
@@ -65,6 +69,7 @@ class _Writer:
         self._tables()
         bodies = Bodies(self.dice, self.words, self.formulas, self.padding)
         self._processes(bodies)
+        self._initially()
         properties = self._properties()
         self._scenarios(bodies, properties)
         return "\n".join(self.lines) + "\n"
@@ -188,7 +193,11 @@ class _Writer:
             parts.append(
                 f"per: {var.per[0].text}" if len(var.per) == 1 else f"per: [{', '.join(k.text for k in var.per)}]"
             )
-        if self.dice.chance(30):
+        free = owner not in self.words.processes and var.states <= self.starts
+        if free and self.dice.chance(12):
+            self.starts //= var.states
+            parts.append("init: any")
+        elif self.dice.chance(30):
             parts.append(f"init: {self._initial(kind)}")
         return var, f"{name}: {{{', '.join(parts)}}}"
 
@@ -379,6 +388,11 @@ class _Writer:
             head = [f"{label}:", *(f"  {line}" for line in settings), "  do: |"]
             return [indent + line for line in [*head, *(f"    {line}" for line in body.split("\n"))]]
         return [indent + line for line in [f"{label}: |", *(f"  {line}" for line in body.split("\n"))]]
+
+    def _initially(self) -> None:
+        if self.starts < STARTS and self.dice.chance(70):
+            view = View(ghosts=True, processes=True)
+            self.lines += [f'initially: "{self.formulas.boolean(view, self.dice.number(0, 2))}"', ""]
 
     def _properties(self) -> list[str]:
         lines: list[str] = []
