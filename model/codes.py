@@ -106,6 +106,7 @@ class Code(Enum):
     GHOST_READ = "KP318", "a ghost read by behaviour"
     NOT_VISIBLE = "KP319", "a name that may not be read in this place"
     SELF_OUTSIDE_PROCESS = "KP320", "`self` where no process is"
+    NO_INITIAL_STATE = "KP321", "an `initially` that no state satisfies"
 
     # 4xx: steps
     CHOOSE_PLACE = "KP401", "`choose` that is not the whole right-hand side"
@@ -158,6 +159,7 @@ class Code(Enum):
     INDEX_OUTSIDE_ARRAY = "KP802", "an index outside its array"
     NO_ROW_MATCHES = "KP803", "a table with no matching row"
     TWO_ROWS_MATCH = "KP804", "an exclusive table with two matching rows"
+    NONE_HAS_NO_VALUE = "KP805", "`None` where a value is needed"
 
     # 9xx: warnings
     TWO_STORES = "KP901", "a step that changes two stores at once"

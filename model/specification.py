@@ -16,7 +16,7 @@ from model.diagnostics import Diagnostic
 from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
 from model.statements import Statement
-from model.types import EnumType, RangeType, Value, ValueType
+from model.types import DeclaredType, Value, ValueType
 
 UNLIMITED: Final = "unlimited"
 """The word for a fault that may happen any number of times."""
@@ -51,6 +51,8 @@ class Variable:
     per: tuple[ValueType, ...]
     initial: Expression | None
     span: Span
+    starts_anywhere: bool = False
+    """Whether it says `init: any`: it starts with every value of its type, each element of an array on its own."""
 
     @property
     def key(self) -> str:
@@ -236,7 +238,7 @@ class Specification:
     name: str
     title: str
     parameters: Mapping[str, Parameter]
-    types: Mapping[str, EnumType | RangeType]
+    types: Mapping[str, DeclaredType]
     stores: Mapping[str, Store]
     ghosts: tuple[Variable, ...]
     faults: Mapping[str, Fault]
@@ -244,6 +246,8 @@ class Specification:
     processes: Mapping[str, Process]
     properties: Mapping[str, Property]
     views: Mapping[str, tuple[str, ...]]
+    initially: Expression | None = None
+    """What holds in every initial state; the others that `init: any` makes are none."""
     variables: Mapping[str, Variable] = field(default_factory=dict)
     """Every variable by its key."""
     comparisons: tuple[CounterComparison, ...] = ()
