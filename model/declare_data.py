@@ -225,7 +225,7 @@ class DataReader(TypeReader):
                 message = "volatile memory has one value at the start, which is what a crash leaves behind"
                 read.fail(Code.VALUE_NOT_ALLOWED, message, init_node.span, help="`choose` it in the first step")
             return Variable(name, owner, role, value_type, per, None, entry.key.span, starts_anywhere=True)
-        if isinstance(init_node, Sequence) and isinstance(value_type, SetType):
+        if isinstance(init_node, Sequence):
             initial = self._initial_set(init_node, value_type)
         else:
             wanted = INT if isinstance(value_type, CounterType) else value_type
@@ -243,14 +243,17 @@ class DataReader(TypeReader):
                 self.reader.fail(Code.COUNTER_USE, "a counter cannot number the elements of an array", item.span)
             if isinstance(value_type, OptionalType | SetType):
                 message = f"{describe(value_type)} cannot number the elements of an array"
-                self.reader.fail(Code.VALUE_NOT_ALLOWED, message, item.span)
+                self.reader.fail(Code.TYPE_MISMATCH, message, item.span)
         if not per:
             self.reader.fail(Code.NOTHING_DECLARED, "`per` names no type", node.span)
         self.expressions.findings.unrolled.setdefault(per, node.span)
         return per
 
-    def _initial_set(self, node: Sequence, value_type: SetType) -> Expression:
+    def _initial_set(self, node: Sequence, value_type: ValueType) -> Expression:
         """Read `init: [a, b]`, the elements of a set."""
+        if not isinstance(value_type, SetType):
+            message = f"a list at the start is the elements of a set, and this is {describe(value_type)}"
+            self.reader.fail(Code.TYPE_MISMATCH, message, node.span)
         elements = [self.constant(item, value_type.element, "an element") for item in node.items]
         return self.expressions.set_of(tuple(elements), value_type, node.span)
 

@@ -160,10 +160,10 @@ class TypeReader:
         """Read a type where it is used: a name, a range in place, `T?`, `set of T`, or `counter N`."""
         scalar = self.reader.scalar(node, what)
         text = scalar.text.strip()
-        if found := _COUNTER.match(scalar.text):
-            return self._counter(scalar, found.end())
         if _is_derived(scalar):
             return self._derived(scalar, None)
+        if found := _COUNTER.match(scalar.text):
+            return self._counter(scalar, found.end())
         if ".." in text:
             return self.range(scalar, None)
         return self._named(text, scalar)

@@ -269,7 +269,9 @@ class ExpressionElaborator(CallElaborator):
             return member if isinstance(op, ast.In) else Not(member, span)
         operator = _COMPARISONS.get(type(op))
         if operator is None:
-            help_text = "write `==`" if isinstance(op, ast.Is) else "write `!=`"
+            sign = "==" if isinstance(op, ast.Is) else "!="
+            none = isinstance(right, ast.Constant) and right.value is None
+            help_text = f"write `{sign} None`" if none else f"write `{sign}`"
             self.fail(Code.NOT_IN_LANGUAGE, "`is` is not part of the language", span, help=help_text)
         first, second = self._both(left, right, text, scope)
         if not same_kind(first.type, second.type):

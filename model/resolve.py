@@ -30,6 +30,7 @@ from model.source import Span
 from model.specification import Role, Variable
 from model.types import (
     BOOL,
+    INT,
     BoolType,
     CounterType,
     ElementType,
@@ -110,7 +111,8 @@ class Resolver(ABC):
         if not same_kind(expression.type, expected):
             found = describe(expression.type)
             message = f"expected {describe(expected)}{what}, found {found}"
-            help_text = f"only a type `{expected}?` has it" if isinstance(expression.type, NoneType) else ""
+            named = isinstance(expression.type, NoneType) and expected != INT
+            help_text = f"only a type `{expected}?` has it" if named else ""
             self.fail(Code.TYPE_MISMATCH, message, expression.span, label=f"this is {found}", help=help_text)
         return expression
 
