@@ -61,7 +61,23 @@ def _allowed_faults(system: TransitionSystem) -> Iterator[str]:
             yield f"{name}{where}: {_how_often(budget)}"
             crashing = crashing or bool(fault.crashes)
     if crashing:
-        yield "a process that crashes is at its first step again at once"
+        yield from _what_follows_crashes(system)
+
+
+def _what_follows_crashes(system: TransitionSystem) -> Iterator[str]:
+    """Yield where crashed processes go on; they are named where not all of them do alike."""
+    processes = [p for p in system.specification.processes.values() if any(True for _ in system.crash_faults(p))]
+    ways: dict[str, list[str]] = {}
+    for process in processes:
+        start = "its first step" if process.boot is None else f"`{process.boot}`"
+        way = {
+            "at_once": f"that crashes is at {start} again at once",
+            "later": f"that crashes is down until it restarts, at {start}; it may take any time and does restart",
+            "never": "that crashes stays down",
+        }[process.restarts]
+        ways.setdefault(way, []).append(process.name)
+    for way, names in ways.items():
+        yield f"a process {way}" if len(ways) == 1 else f"a process {way}: {', '.join(names)}"
 
 
 def _how_often(budget: Budget) -> str:

@@ -134,9 +134,10 @@ def _row_key(table: str, row: Row) -> Hashable:
 def _kill_points(system: TransitionSystem) -> Iterator[Element]:
     for process in system.specification.processes.values():
         if any(True for _ in system.crash_faults(process)):
-            for step in process.steps[1:]:
-                key = (Kind.KILL_POINT, step.id)
-                yield Element(Kind.KILL_POINT, f"kill point {step.id}", key, step.id, step.span, _step_key(step))
+            for step in process.steps:
+                if step.id in system.kill_points[process.name]:
+                    key = (Kind.KILL_POINT, step.id)
+                    yield Element(Kind.KILL_POINT, f"kill point {step.id}", key, step.id, step.span, _step_key(step))
 
 
 def _premises(asked: Property) -> Iterator[Element]:

@@ -26,6 +26,7 @@ from model.parsing import Text
 from model.resolve import Resolver, describe
 from model.scope import Place, ProcessHeader, Scope
 from model.source import Span
+from model.system import CRASHED
 from model.types import BOOL, INT, ValueType, kind_of
 from model.words import CALLS, LATER_CALLS, RESERVED, STATEMENT_CALLS
 
@@ -258,15 +259,19 @@ class CallElaborator(Resolver):
 
     def _life(self, name: str, node: ast.Call, text: Text, scope: Scope) -> Expression:
         span = text.span(node)
-        if name == "crashed":
-            message = "`crashed` is never true: a process restarts in the transition in which it crashes"
-            self.fail(Code.CRASHED_NEVER, message, span)
         argument = self._argument(node, text)
         if not isinstance(argument, ast.Subscript):
             self.fail(Code.ARRAY_INDEX, f"`{name}` takes an instance", span, help=f"write `{name}(p[i])`")
         process, index = self.instance(argument, text, scope)
-        self._refuse_environment(process, "never stops", span)
-        return Stopped(process.name, index, span)
+        if name == "stopped":
+            self._refuse_environment(process, "never stops", span)
+            return Stopped(process.name, index, span)
+        self._refuse_environment(process, "never crashes", span)
+        if process.restarts == "at_once":
+            message = "`crashed` is never true: a process restarts in the transition in which it crashes"
+            help_text = f"say `restarts: later` or `restarts: never` of `{process.name}`"
+            self.fail(Code.CRASHED_NEVER, message, span, help=help_text)
+        return AtLabel(process.name, index, CRASHED, span)
 
     def _at_label(self, node: ast.Call, func: ast.Attribute, text: Text, scope: Scope) -> Expression:
         span = text.span(node)

@@ -46,7 +46,7 @@ from model.expressions import (
 from model.source import Span
 from model.specification import Process, Row, Step, Table
 from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
-from model.system import STOPPED, State, TransitionSystem
+from model.system import CRASHED, STOPPED, State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure, Transition
 from model.types import CounterType, RangeType, Value, ValueType
 
@@ -122,6 +122,7 @@ class Evaluator:
         for process, instance in self.system.instances():
             for step in self._enabled_steps(process, instance, state):
                 yield from self._run_all(process, instance, step, state)
+            yield from self._restart(process, instance, state)
         yield from self._crashes(state)
 
     def transitions_of(self, state: State, action: Action) -> Iterator[Transition | Failure]:
@@ -130,6 +131,9 @@ class Evaluator:
             yield from (t for t in self._crashes(state) if t.action == action)
             return
         process = self.system.specification.processes[action.process]
+        if action.kind == "restart":
+            yield from self._restart(process, action.instance, state)
+            return
         for step in self._enabled_steps(process, action.instance, state):
             if step.name == action.label:
                 yield from self._run_all(process, action.instance, step, state)
@@ -160,7 +164,7 @@ class Evaluator:
             if process.environment:
                 continue
             label = state[system.label_slots[process.name, instance]]
-            if label == STOPPED:
+            if f"{process.name}.{label}" not in system.kill_points[process.name]:
                 continue
             after = self._crashed(process, instance, state)
             if after == state:
@@ -179,10 +183,20 @@ class Evaluator:
                     Action(process.name, instance, str(label), fault), (), (fault,), tuple(successor), fair=False
                 )
 
+    def _restart(self, process: Process, instance: int, state: State) -> Iterator[Transition]:
+        """Yield the restart of an instance that is down, which happens if nobody prevents it: it is fair."""
+        slot = None if process.environment else self.system.label_slots[process.name, instance]
+        if slot is None or state[slot] != CRASHED or process.restarts != "later":
+            return
+        after = (*state[:slot], process.start, *state[slot + 1 :])
+        yield Transition(Action(process.name, instance, CRASHED), (), (), after, fair=True)
+
     def _crashed(self, process: Process, instance: int, state: State) -> State:
-        """Return the state in which the instance has lost its memory and is at its first step again."""
+        """Return the state in which the instance has lost its memory, and is down or where it starts again."""
         after = list(state)
-        after[self.system.label_slots[process.name, instance]] = process.first
+        after[self.system.label_slots[process.name, instance]] = (
+            process.start if process.restarts == "at_once" else CRASHED
+        )
         for slot in self.system.memory_slots(process, instance):
             after[slot] = self.system.slots[slot].initial
         return tuple(after)

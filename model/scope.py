@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 from model.expressions import Expression
 from model.source import Span
-from model.specification import CounterComparison, Fault, Parameter, Variable
+from model.specification import CounterComparison, Fault, Parameter, Restarts, Variable
 from model.types import EnumType, ProcessType, RangeType, ValueType
 from model.yamlnodes import Scalar
 
@@ -39,6 +39,8 @@ class ProcessHeader:
     environment: bool
     volatile: Mapping[str, Variable]
     labels: tuple[str, ...]
+    boot: str | None = None
+    restarts: Restarts = "at_once"
 
     @property
     def type(self) -> ProcessType:

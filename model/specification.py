@@ -15,11 +15,17 @@ from typing import Final, Literal
 from model.diagnostics import Diagnostic
 from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
-from model.statements import Statement
+from model.statements import Goto, Statement, walk_statements
 from model.types import EnumType, RangeType, Value, ValueType
 
 UNLIMITED: Final = "unlimited"
 """The word for a fault that may happen any number of times."""
+
+
+Restarts = Literal["at_once", "later", "never"]
+"""When a crashed instance is up again: in the same transition, in one of its own, or not at all."""
+
+RESTARTS: Final[tuple[Restarts, ...]] = ("at_once", "later", "never")
 
 
 class Role(Enum):
@@ -155,11 +161,32 @@ class Process:
     stops: bool
     """Whether some step executes `stop()`."""
     span: Span
+    boot: str | None = None
+    """The step outside the order of falling through at which an instance starts, and starts again after a crash."""
+    restarts: Restarts = "at_once"
 
     @property
     def first(self) -> str:
-        """The label at which an instance starts, and starts again."""
-        return self.steps[0].name
+        """The label of the first step: back there an instance forgets, and waiting there is no waiting."""
+        return next(step.name for step in self.steps if step.name != self.boot)
+
+    @property
+    def start(self) -> str:
+        """The label at which an instance starts, and starts again after a crash."""
+        return self.first if self.boot is None else self.boot
+
+    @property
+    def kill_points(self) -> tuple[str, ...]:
+        """The ids of all places where a crash could change anything but its budget, in the order of the steps."""
+        return tuple(step.id for step in self.steps if step.name != self.start or self._crash_matters_at_start)
+
+    @property
+    def _crash_matters_at_start(self) -> bool:
+        """Whether a crash can change anything of an instance that is where a crash would put it."""
+        if self.restarts != "at_once":
+            return True
+        gone_to = {s.label for step in self.steps for s in walk_statements(step.body) if isinstance(s, Goto)}
+        return self.start == self.boot and self.boot in gone_to and bool(self.volatile or self.reads)
 
 
 class PropertyKind(Enum):

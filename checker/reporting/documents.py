@@ -168,12 +168,13 @@ def trace_document(system: TransitionSystem, finding: Finding) -> Document:
 
 def _step(system: TransitionSystem, number: int, before: State, step: TraceStep) -> Document:
     action = step.action
+    process = system.specification.processes[action.process]
     return {
         "number": number,
-        "kind": "step" if action.fault is None else "crash",
+        "kind": action.kind,
         "process": action.process,
         "instance": action.instance,
-        "step": action.label,
+        "step": process.start if action.kind == "restart" else action.label,
         "kill_point": action.kill_point,
         "faults": list(step.faults),
         "choices": list(step.choices),

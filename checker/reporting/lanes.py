@@ -144,8 +144,10 @@ class _Drawing:
         return slot.name.startswith(f"{slot.lane}.")
 
     def _of(self, before: State, step: TraceStep) -> _Row:
-        if step.action.fault is not None:
+        if step.action.kind == "crash":
             return self._crash(before, step)
+        if step.action.kind == "restart":
+            return self._restart(step)
         action = step.action
         actor = self._lane(action.process, action.instance)
         signs: dict[str, Piece] = {}
@@ -198,15 +200,22 @@ class _Drawing:
         ]
         name = "CRASH" if action.fault == "crash" else f"CRASH ({action.fault})"
         text: Line = (("crash", f"{name} of {actor}"), ("bad", f" before {action.label}"))
+        if process.restarts != "at_once":
+            text = (*text, ("dim", " → down"))
         items: tuple[Line, ...] = tuple(
             (("dim", "lost " if i == 0 else ""), ("bad", one)) for i, one in enumerate(lost)
         )
         return _Row(text, {actor: ("crash", "✖")}, items)
 
+    def _restart(self, step: TraceStep) -> _Row:
+        actor = self._lane(step.action.process, step.action.instance)
+        start = self.system.specification.processes[step.action.process].start
+        return _Row((("actor", f"{actor} restarts"), ("dim", f" → {start}")), {actor: ("actor", "●")}, ())
+
     def _forgets(self, action: Action, after: State) -> frozenset[int]:
         """Return what changes only because the process is back at its first step, or has stopped."""
         slot = self.system.label_slots.get((action.process, action.instance))
         process = self.system.specification.processes[action.process]
-        if slot is None or after[slot] in {step.name for step in process.steps[1:]}:
+        if slot is None or after[slot] in {s.name for s in process.steps if s.name != process.first}:
             return frozenset()
         return frozenset(self.system.memory_slots(process, action.instance))

@@ -99,7 +99,6 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP106 a number without a bound": ("last: {type: 0..seats", "last: {type: nat"),
     "KP106 any initial value": ("init: free", "init: any"),
     "KP106 a torn step": (CLOSING, "      close: {do: phase = closed, torn: pass}\n"),
-    "KP106 a restart": ("    count: clerks\n", "    count: clerks\n    restarts: later\n"),
     "KP106 a leads-to property": (
         'can_sell: {possible: "any(sale[s] == sold for s in Seat)"}',
         "can_sell: {leads_to: []}",
@@ -284,6 +283,10 @@ CHANGES: dict[str, Change | list[Change]] = {
         "allow: {lost_reply: unlimted}",
     ),
     "KP507 a step without its process": ("allow: {lost_reply: unlimited}", "allow: {crash: {at: [charge]}}"),
+    "KP507 where the process starts": [
+        ("    count: clerks\n", "    count: clerks\n    boot: charge\n"),
+        ("allow: {lost_reply: unlimited}", "allow: {crash: {at: [clerk.rest, clerk.charge]}}"),
+    ],
     "KP507 the first step": ("allow: {lost_reply: unlimited}", "allow: {crash: {at: [clerk.rest]}}"),
     # --- Scenarios, variants, mutants ---
     "KP601 a misspelt row": _mutant("{tables: {plan: {rows: {next_saet: {action: wait}}}}, breaks: [can_sell]}"),

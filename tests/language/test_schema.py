@@ -231,6 +231,9 @@ UNUSUAL = {
         ('{processes: {clerk: {steps: {record: "goto(rest)"}}}, breaks: [can_sell]}',
          '{processes: {clerk: {steps: {record: "goto(rest)"}}}, breaks: [], survives: who knows}')
     ),
+    "a step of its own to start with, and a long outage": changed(
+        ("    count: clerks\n", "    count: clerks\n    boot: charge\n    restarts: later\n")
+    ),
     "a patch of everything": changed(
         ('careless: {processes: {clerk: {steps: {charge: "goto(record)"}}}}',
          """careless:
@@ -245,6 +248,8 @@ UNUSUAL = {
     processes:
       clerk:
         count: null
+        boot: rest
+        restarts: never
         volatile: {reply: {init: refused}}
         steps:
           charge: {do: goto(record), fair: false}
@@ -315,8 +320,6 @@ REFUSED: dict[str, Change] = {
     **{f"`{key}` in a {what}": put(f"{place}{key}", text) for key, (what, place, text) in {
         "torn": ("step", PLACES["a step"], "pass"),
         "on_crash": ("process", PLACES["a process"], "pass"),
-        "restarts": ("process", PLACES["a process"], "later"),
-        "boot": ("process", PLACES["a process"], "rest"),
         "keep": ("variable", PLACES["a variable of a process"], True),
         "initially": ("specification", "", "True"),
         "leads_to": ("property", PLACES["a property"], ["True", "True"]),
@@ -411,6 +414,10 @@ REFUSED: dict[str, Change] = {
     # Keys that exclude each other, and those that have another place.
     "a range and a choice": put("parameters on_doubt range", "1..2"),
     "memory of an environment": put("processes box_office volatile", {"till": {"type": "bool"}}),
+    "a boot of an environment": put("processes box_office boot", "close"),
+    "a restart of an environment": put("processes box_office restarts", "never"),
+    "a restart at some other time": put("processes clerk restarts", "soon"),
+    "two steps to boot with": put("processes clerk boot", ["rest", "record"]),
     "two kinds of property": put("properties no_rush possible", "in_doubt"),
     "a mutant with two claims": put("mutants forgetful survives", "nobody looks"),
     "a mutant that breaks nothing": put("mutants forgetful breaks", []),

@@ -11,7 +11,7 @@ from model.evaluate import Evaluator
 from model.expressions import VariableValue
 from model.specification import Process, Step
 from model.statements import Assign, Choose, Count, Read, walk_statements
-from model.system import STOPPED, State, TransitionSystem
+from model.system import CRASHED, STOPPED, State, TransitionSystem
 from model.transitions import Transition
 from tests.strategies.specifications import specifications
 from tests.strategies.trying import described, loaded, some_reachable, systems, tries
@@ -117,7 +117,7 @@ def test_a_step_changes_nothing_in_other_processes_but_their_fresh_bits(text: st
 def test_a_write_keeps_the_own_fresh_bit_and_clears_all_others(text: str) -> None:
     for system, state, transition in transitions(text):
         after, action = transition.successor, transition.action
-        if action.fault is not None:
+        if action.kind != "step":
             continue
         may_write = writes(step_of(system, transition))
         reads = {s.store for s in walk_statements(step_of(system, transition).body) if isinstance(s, Read)}
@@ -135,10 +135,10 @@ def test_a_write_keeps_the_own_fresh_bit_and_clears_all_others(text: str) -> Non
 
 @tries(50)
 @given(specifications())
-def test_a_crash_takes_the_memory_of_one_process_to_the_start_and_nothing_else(text: str) -> None:
+def test_a_crash_takes_the_memory_of_one_process_and_nothing_else(text: str) -> None:
     for system, state, transition in transitions(text):
         action = transition.action
-        if action.fault is None:
+        if action.kind != "crash":
             continue
         process = system.specification.processes[action.process]
         own = own_slots(system, process, action.instance)
@@ -147,8 +147,27 @@ def test_a_crash_takes_the_memory_of_one_process_to_the_start_and_nothing_else(t
 
         assert changed <= own | budget
         assert changed & own, "a crash that changes nothing but its budget is none"
-        assert all(transition.successor[slot] == system.slots[slot].initial for slot in own)
-        assert action.label == state[system.label_slots[action.process, action.instance]]
+        memory = system.memory_slots(process, action.instance)
+        assert all(transition.successor[slot] == system.slots[slot].initial for slot in memory)
+        label = system.label_slots[action.process, action.instance]
+        assert transition.successor[label] == (process.start if process.restarts == "at_once" else CRASHED)
+        assert action.label == state[label]
+
+
+@tries(50)
+@given(specifications())
+def test_what_is_down_comes_up_where_it_starts_and_does_nothing_else(text: str) -> None:
+    for system, state, transition in transitions(text):
+        action = transition.action
+        process = system.specification.processes[action.process]
+        if process.environment:
+            continue
+        slot = system.label_slots[action.process, action.instance]
+        assert (state[slot] == CRASHED) == (action.kind == "restart"), transition
+        if action.kind == "restart":
+            assert process.restarts == "later"
+            assert transition.fair
+            assert transition.successor == (*state[:slot], process.start, *state[slot + 1 :])
 
 
 @tries(50)

@@ -59,6 +59,7 @@ class _Writer:
         self._volatile()
         faults = self._fault_words()
         self._section("faults", faults)
+        self._restarts()
         self._definitions()
         self._tables()
         bodies = Bodies(self.dice, self.words, self.formulas, self.padding)
@@ -124,6 +125,8 @@ class _Writer:
             self.words.processes[name] = ProcessWords(
                 name, environment=False, count=count, count_text=text, labels=labels
             )
+            if self.dice.chance(20):
+                self.words.processes[name].boot = self.dice.one(labels)
             self.room //= len(labels) ** count
         if self.dice.chance(50):
             count = 2 if self.dice.chance(10) else 1
@@ -267,6 +270,13 @@ class _Writer:
             lines.append(f"{name}: {most}")
         return lines
 
+    def _restarts(self) -> None:
+        """Let some of the processes that crash stay down."""
+        for name in sorted({name for victims in self.crashes.values() for name in victims}):
+            process = self.words.processes[name]
+            if self.dice.chance(40):
+                process.restarts = self.dice.weighted([(3, "later"), (1, "never")])
+
     def _definitions(self) -> None:
         lines: list[str] = []
         for number in range(self.dice.number(0, 3)):
@@ -343,6 +353,9 @@ class _Writer:
                 lines.append(f"  count: {process.count_text}")
             if self.dice.chance(5):
                 lines.append("  fair: false")
+            lines += [f"  boot: {process.boot}"] if process.boot else []
+            if process.restarts != "at_once" or (not process.environment and self.dice.chance(5)):
+                lines.append(f"  restarts: {process.restarts}")
             if self.volatile_lines.get(process.name):
                 lines += ["  volatile:", *(f"    {line}" for line in self.volatile_lines[process.name])]
             lines.append("  steps:")
@@ -388,7 +401,10 @@ class _Writer:
             return []
         process = self.dice.one(self.words.sequential)
         label = self.dice.one(process.labels[:-1])
-        lines = ["changed:", "  processes:", f"    {process.name}:", "      steps:", f"        {label}: |"]
+        lines = ["changed:", "  processes:", f"    {process.name}:"]
+        if process.restarts != "at_once" and self.dice.chance(50):
+            lines.append(f"      restarts: {self.dice.one(['later', 'never'])}")
+        lines += ["      steps:", f"        {label}: |"]
         self._section("variants", [*lines, *(f"          {line}" for line in bodies.body(process, label).split("\n"))])
         return ["changed"]
 
@@ -401,6 +417,10 @@ class _Writer:
             f"{var.text}: {self.dice.one(values[var.text])}" for var in self.words.parameters if self.dice.chance(50)
         ]
 
+    def _kill_points(self, process: ProcessWords) -> list[str]:
+        labels = [label for label in process.labels if label != process.start or process.restarts != "at_once"]
+        return [f"{process.name}.{label}" for label in labels]
+
     def _allowances(self) -> list[str]:
         allowed = [
             f"{name}: {self.dice.one(['0', '1', '2', 'unlimited'])}"
@@ -408,7 +428,7 @@ class _Writer:
             if self.dice.chance(50)
         ]
         for name, victims in self.crashes.items():
-            points = [f"{victim}.{label}" for victim in victims for label in self.words.processes[victim].labels[1:]]
+            points = [point for victim in victims for point in self._kill_points(self.words.processes[victim])]
             if self.dice.chance(40):
                 at = ", ".join(self.dice.some(points, 1, 2))
                 most = self.dice.one([", at_most: 1", ", at_most: unlimited", ""])

@@ -114,6 +114,13 @@ class ProcessWords:
     count_text: str
     labels: tuple[str, ...]
     volatile: list[Var] = field(default_factory=list)
+    boot: str = ""
+    restarts: str = "at_once"
+
+    @property
+    def start(self) -> str:
+        """The label at which an instance starts."""
+        return self.boot or self.labels[0]
 
     @property
     def kind(self) -> Kind:

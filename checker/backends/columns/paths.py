@@ -26,7 +26,7 @@ from model.expressions import (
     walk,
 )
 from model.specification import Process, Step
-from model.system import BOOL_DOMAIN, TransitionSystem
+from model.system import BOOL_DOMAIN, CRASHED, TransitionSystem
 from model.transitions import Action
 
 Update = tuple[int, int, Term]
@@ -53,7 +53,7 @@ class GuardedPath:
 
 @dataclass(frozen=True, slots=True)
 class ActionPaths:
-    """All paths of one step or crash of one instance, and where it errs."""
+    """All paths of one step, crash or restart of one instance, and where it errs."""
 
     action: Action
     paths: tuple[GuardedPath, ...]
@@ -104,22 +104,40 @@ class PathBuilder:
         return ActionPaths(action, paths, runner.error, runner.may_wait, tuple(dict.fromkeys(runner.events)))
 
     def crash(self, process: Process, instance: int, step: Step, fault: str) -> ActionPaths | None:
-        """Build the crash of an instance before a step; None where the scenario does not allow it there."""
+        """Build the crash of an instance before a step; None where it changes nothing or the scenario forbids it.
+
+        As for a step the label is taken for granted. A crash changes something wherever it changes the label; where it
+        does not, the guard says what else has to differ.
+        """
         system, terms = self.system, self.terms
         budget = system.budgets[fault]
         action = Action(process.name, instance, step.name, fault)
-        if step.name == process.first or (budget.at is not None and step.id not in budget.at):
+        if step.id not in system.kill_points[process.name] or (budget.at is not None and step.id not in budget.at):
             return None
-        values = self.slots.forgotten(process, instance, process.first)
+        values = self.slots.forgotten(process, instance)
+        label = process.start if process.restarts == "at_once" else CRASHED
         guard = terms.true
+        if label == step.name:
+            changes = (terms.negation(terms.equal(after, self.slots.before(slot))) for slot, after in values.items())
+            guard = terms.any_of(changes)
+        label_slot = system.label_slots[process.name, instance]
+        values[label_slot] = self.slots.encode(label_slot, label)
         if fault in system.budget_slots:
             slot = system.budget_slots[fault]
             spent = self.slots.before(slot)
             assert budget.limit is not None
-            guard = terms.less_equal(spent, terms.constant(budget.limit - 1))
+            guard = terms.all_of((guard, terms.less_equal(spent, terms.constant(budget.limit - 1))))
             values[slot] = terms.sum(spent, terms.constant(1))
         path = GuardedPath(action, guard, self._updates(values), (fault,), fair=False, events=())
         return ActionPaths(action, (path,), terms.false, may_wait=False)
+
+    def restart(self, process: Process, instance: int) -> ActionPaths:
+        """Build the restart of an instance that is down."""
+        action = Action(process.name, instance, CRASHED)
+        slot = self.system.label_slots[process.name, instance]
+        updates = self._updates({slot: self.slots.encode(slot, process.start)})
+        path = GuardedPath(action, self.terms.true, updates, (), fair=True, events=())
+        return ActionPaths(action, (path,), self.terms.false, may_wait=False)
 
     def _updates(self, values: dict[int, Term]) -> tuple[Update, ...]:
         changed = ((slot, term) for slot, term in sorted(values.items()) if term is not self.slots.before(slot))

@@ -378,8 +378,7 @@ class StepRunner:
                 run.values[slot] = self.terms.false
         if self.process.environment:
             return
+        slot = self.system.label_slots[self.process.name, self.instance]
+        run.values[slot] = self.slots.encode(slot, run.label)
         if run.label in (self.process.first, STOPPED):
-            run.values.update(self.slots.forgotten(self.process, self.instance, run.label))
-        else:
-            slot = self.system.label_slots[self.process.name, self.instance]
-            run.values[slot] = self.slots.encode(slot, run.label)
+            run.values.update(self.slots.forgotten(self.process, self.instance))

@@ -16,7 +16,7 @@ from model.expressions import Expression, FaultDraw, ParameterValue, TableColumn
 from model.source import Span
 from model.specification import Process, Property, PropertyKind, Row, Step, Table
 from model.statements import expressions_of, reads_of, walk_statements
-from model.system import TransitionSystem
+from model.system import CRASHED, TransitionSystem
 from model.transitions import Action
 
 
@@ -124,7 +124,7 @@ class Translation:
         system = builder.system
         for process, instance in system.instances():
             for step in process.steps:
-                label = self._label(builder, process, instance, step)
+                label = self._label(builder, process, instance, step.name)
                 yield (
                     self._step(builder, process, instance, step),
                     label,
@@ -136,6 +136,8 @@ class Translation:
                     crash = self._crash(builder, process, instance, step, fault)
                     if crash is not None:
                         yield crash, label, False
+            if process.restarts == "later":
+                yield self._restart(builder, process, instance), self._label(builder, process, instance, CRASHED), False
 
     def shadows(self, member: int, suspects: frozenset[Span]) -> list[tuple[Span, Term]]:
         """Return for rows of first-match tables where, in one system, they fit behind an earlier row that is taken."""
@@ -145,7 +147,7 @@ class Translation:
         for process, instance in builder.system.instances():
             for step in process.steps:
                 if any(isinstance(node, TableColumn) for s in walk_statements(step.body) for node in reads_of(s)):
-                    label = self._label(builder, process, instance, step)
+                    label = self._label(builder, process, instance, step.name)
                     events = builder.step(process, instance, step).events
                     found += [
                         (key[1], self.terms.all_of((label, term))) for key, term in events if key[0] == "shadowed"
@@ -163,11 +165,11 @@ class Translation:
         builder.slots.suspects = frozenset()
         return found
 
-    def _label(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> Term:
+    def _label(self, builder: PathBuilder, process: Process, instance: int, label: str) -> Term:
         if process.environment:
             return self.terms.true
         slot = builder.system.label_slots[process.name, instance]
-        return self.terms.equal(builder.slots.before(slot), builder.slots.encode(slot, step.name))
+        return self.terms.equal(builder.slots.before(slot), builder.slots.encode(slot, label))
 
     def _step(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> ActionPaths:
         key = ("step", id(step), instance, self.layout.signature(builder.system), self._uses.of(step, builder.system))
@@ -187,7 +189,9 @@ class Translation:
             instance,
             step.name,
             fault,
-            process.first,
+            process.start,
+            process.restarts,
+            step.id in builder.system.kill_points[process.name],
             initial,
             budget.limit,
             budget.at is None or step.id in budget.at,
@@ -196,6 +200,13 @@ class Translation:
         if key not in self._cache:
             self._cache[key] = builder.crash(process, instance, step, fault)
         return self._cache[key]
+
+    def _restart(self, builder: PathBuilder, process: Process, instance: int) -> ActionPaths:
+        key = ("restart", process.name, instance, process.start, self.layout.signature(builder.system))
+        known = self._cache.get(key)
+        if known is None:
+            known = self._cache[key] = builder.restart(process, instance)
+        return known
 
     def _translate_properties(self) -> list[Claim]:
         found: dict[tuple[str, PropertyKind, Term, Term, tuple[object, ...]], tuple[Expression, int, PropertyTerm]] = {}
