@@ -545,6 +545,6 @@ class _StepRun(_Frame):
         if self.process.environment:
             return
         if self.next_label in (self.process.first, STOPPED):
-            for slot in self.system.memory_slots(self.process, self.instance):
+            for slot in self.system.memory_slots(self.process, self.instance, kept=self.next_label == STOPPED):
                 self._copy[slot] = self.system.slots[slot].initial
         self._copy[self.system.label_slots[self.process.name, self.instance]] = self.next_label

@@ -57,6 +57,8 @@ class Variable:
     per: tuple[ValueType, ...]
     initial: Expression | None
     span: Span
+    keep: bool = False
+    """Of volatile memory: whether only a crash and `stop()` reset it, and not the way back to the first step."""
 
     @property
     def key(self) -> str:
@@ -183,7 +185,7 @@ class Process:
     @property
     def _crash_matters_at_start(self) -> bool:
         """Whether a crash can change anything of an instance that is where a crash would put it."""
-        if self.restarts != "at_once":
+        if self.restarts != "at_once" or (self.start == self.first and any(v.keep for v in self.volatile)):
             return True
         gone_to = {s.label for step in self.steps for s in walk_statements(step.body) if isinstance(s, Goto)}
         return self.start == self.boot and self.boot in gone_to and bool(self.volatile or self.reads)

@@ -320,10 +320,14 @@ class TransitionSystem:
             for instance in range(self.counts[process.name]):
                 yield process, instance
 
-    def memory_slots(self, process: Process, instance: int) -> Iterator[int]:
-        """Yield the slots that a process forgets at its first step: volatile memory and fresh bits."""
+    def memory_slots(self, process: Process, instance: int, *, kept: bool = True) -> Iterator[int]:
+        """Yield the slots that an instance loses in a crash: volatile memory and fresh bits.
+
+        Without what is `kept` they are those that it forgets at its first step.
+        """
         for variable in process.volatile:
-            yield from self.layouts[variable.key, instance].slots
+            if kept or not variable.keep:
+                yield from self.layouts[variable.key, instance].slots
         for store in process.reads:
             yield self.fresh_slots[process.name, instance, store]
 

@@ -16,7 +16,7 @@ STATEMENT_CALLS = ("when", "goto", "stop", "read")
 
 LATER_CALLS = {"check": "`check`", "size": "sets (`size`)"}
 LATER_METHODS = ("add", "remove")
-LATER_KEYS = frozenset({"torn", "on_crash", "keep", "initially", "leads_to", "checked"})
+LATER_KEYS = frozenset({"torn", "on_crash", "initially", "leads_to", "checked"})
 """Keys of the language that come later."""
 
 PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})

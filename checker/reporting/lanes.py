@@ -218,4 +218,4 @@ class _Drawing:
         process = self.system.specification.processes[action.process]
         if slot is None or after[slot] in {s.name for s in process.steps if s.name != process.first}:
             return frozenset()
-        return frozenset(self.system.memory_slots(process, action.instance))
+        return frozenset(self.system.memory_slots(process, action.instance, kept=after[slot] != process.first))

@@ -155,3 +155,47 @@ properties:
 
     assert counts(found) == (3, 3, 3)
     assert found.findings == {}
+
+
+# --- keep ---
+
+
+def test_what_is_kept_is_lost_in_a_crash_and_not_back_at_the_first_step() -> None:
+    text = process("volatile: {n: {type: 0..2, keep: true}}", '{a: "when(n < 2)\\nn += 1", b: pass}')
+
+    # a0, b1, a1, b2, a2, one after the other; from each but the first a crash leads back to it.
+    found = explored(text)
+    assert counts(found) == (5, 8, 5)
+    assert found.coverage.kill_points == {"p.a", "p.b"}
+
+
+def test_what_is_not_kept_is_forgotten_beside_what_is() -> None:
+    text = process(
+        "volatile: {n: {type: bool, keep: true}, m: {type: bool}}",
+        '{a: "n = True\\nm = True", b: pass}',
+        """
+properties:
+  forgets: {always: "implies(p[0].at(a), not p[0].m)"}
+  keeps: {step: "implies(p[0].n and next(p[0].at(a)) and p[0].at(b), next(p[0].n))"}
+""",
+    )
+    found = explored(text)
+
+    # a, b and a again, with n, b from there is the same: three steps, and crashes before b and the second a.
+    assert counts(found) == (3, 5, 3)
+    assert list(found.findings) == ["keeps"]  # by the crash before b
+    assert found.findings["keeps"].trace.steps[-1].action.kind == "crash"
+
+
+def test_stop_resets_what_is_kept() -> None:
+    text = process(
+        "volatile: {n: {type: bool, keep: true}}",
+        '{a: "n = True", b: "stop()"}',
+        """
+properties:
+  forgets: {always: "implies(stopped(p[0]), not p[0].n)"}
+  stops: {possible: "stopped(p[0])"}
+""",
+    )
+
+    assert list(explored(text).findings) == ["stops"]

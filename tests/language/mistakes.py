@@ -75,6 +75,7 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP101 a misspelt key that is needed": ("    steps:\n      close", "    step:\n      close"),
     "KP101 a text with a comma": ("because: nobody is charged", "because: nobody is charged, ever"),
     "KP101 `after` outside a variant": (CLOSING, "      close: {do: phase = closed, after: open}\n"),
+    "KP101 a kept variable of a store": ("last: {type: 0..seats, init: 0}", "last: {type: 0..seats, keep: true}"),
     "KP102 a variable without a type": ("refusals: {type: 0..9}", "refusals: {init: 0}"),
     "KP102 no processes": (OFFICE[OFFICE.index("processes:\n") :], "reference: ticket_office\n"),
     "KP102 a crash of nobody": ("crash: {of: [clerk]}", "crash: {at_most: 2}"),

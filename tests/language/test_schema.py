@@ -234,6 +234,7 @@ UNUSUAL = {
     "a step of its own to start with, and a long outage": changed(
         ("    count: clerks\n", "    count: clerks\n    boot: charge\n    restarts: later\n")
     ),
+    "memory that is kept": changed(("seat: {type: 0..seats, init: 0}", "seat: {type: 0..seats, init: 0, keep: true}")),
     "a patch of everything": changed(
         ('careless: {processes: {clerk: {steps: {charge: "goto(record)"}}}}',
          """careless:
@@ -250,7 +251,7 @@ UNUSUAL = {
         count: null
         boot: rest
         restarts: never
-        volatile: {reply: {init: refused}}
+        volatile: {reply: {init: refused, keep: true}, seat: {keep: false}}
         steps:
           charge: {do: goto(record), fair: false}
           pause: {after: charge, do: pass, atomic: true}
@@ -320,7 +321,6 @@ REFUSED: dict[str, Change] = {
     **{f"`{key}` in a {what}": put(f"{place}{key}", text) for key, (what, place, text) in {
         "torn": ("step", PLACES["a step"], "pass"),
         "on_crash": ("process", PLACES["a process"], "pass"),
-        "keep": ("variable", PLACES["a variable of a process"], True),
         "initially": ("specification", "", "True"),
         "leads_to": ("property", PLACES["a property"], ["True", "True"]),
         "checked": ("property", PLACES["a property"], "once"),
@@ -414,6 +414,9 @@ REFUSED: dict[str, Change] = {
     # Keys that exclude each other, and those that have another place.
     "a range and a choice": put("parameters on_doubt range", "1..2"),
     "memory of an environment": put("processes box_office volatile", {"till": {"type": "bool"}}),
+    "a variable of a store that is kept": put("stores ledger holds last keep", True),
+    "a ghost that is kept": put("ghost refusals keep", True),
+    "a text for what is kept": put("processes clerk volatile seat keep", "yes"),
     "a boot of an environment": put("processes box_office boot", "close"),
     "a restart of an environment": put("processes box_office restarts", "never"),
     "a restart at some other time": put("processes clerk restarts", "soon"),

@@ -84,16 +84,17 @@ def test_every_successor_lies_in_the_domains(text: str) -> None:
 
 @tries(50)
 @given(specifications())
-def test_at_its_first_step_and_stopped_a_process_has_forgotten_everything(text: str) -> None:
+def test_at_its_first_step_stopped_and_down_a_process_has_forgotten_all_but_what_it_keeps(text: str) -> None:
     for system, _, transition in transitions(text):
         for process, instance in sequential(system):
-            if transition.successor[system.label_slots[process.name, instance]] in {process.first, STOPPED}:
-                kept = [
+            label = transition.successor[system.label_slots[process.name, instance]]
+            if label in {process.first, STOPPED, CRASHED}:
+                remembered = [
                     system.slots[slot].name
-                    for slot in system.memory_slots(process, instance)
+                    for slot in system.memory_slots(process, instance, kept=label != process.first)
                     if transition.successor[slot] != system.slots[slot].initial
                 ]
-                assert kept == [], transition
+                assert remembered == [], transition
 
 
 @tries(50)

@@ -250,7 +250,9 @@ class _Writer:
                 made = self._variable(f"m{number}", process.name, process.count)
                 if made is not None:
                     process.volatile.append(made[0])
-                    lines.append(made[1])
+                    keep = self.dice.chance(25)
+                    process.kept = process.kept or keep
+                    lines.append(f"{made[1][:-1]}, keep: true}}" if keep else made[1])
 
     # -- faults, definitions, tables --------------------------------------------------------------------------------
 
@@ -418,7 +420,8 @@ class _Writer:
         ]
 
     def _kill_points(self, process: ProcessWords) -> list[str]:
-        labels = [label for label in process.labels if label != process.start or process.restarts != "at_once"]
+        matters = process.restarts != "at_once" or (process.kept and not process.boot)
+        labels = [label for label in process.labels if label != process.start or matters]
         return [f"{process.name}.{label}" for label in labels]
 
     def _allowances(self) -> list[str]:

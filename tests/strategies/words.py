@@ -114,6 +114,7 @@ class ProcessWords:
     count_text: str
     labels: tuple[str, ...]
     volatile: list[Var] = field(default_factory=list)
+    kept: bool = False
     boot: str = ""
     restarts: str = "at_once"
 

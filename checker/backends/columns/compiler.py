@@ -78,11 +78,11 @@ class Slots:
             return self.terms.truth(bool(value))
         return self.terms.constant(domain.low + domain.index(value))
 
-    def forgotten(self, process: Process, instance: int) -> dict[int, Term]:
-        """Return the memory of an instance that has forgotten everything, by slot."""
+    def forgotten(self, process: Process, instance: int, *, kept: bool) -> dict[int, Term]:
+        """Return the memory of an instance that has forgotten it, by slot; what is kept is part of it or is not."""
         return {
             slot: self.encode(slot, self.system.slots[slot].initial)
-            for slot in self.system.memory_slots(process, instance)
+            for slot in self.system.memory_slots(process, instance, kept=kept)
         }
 
 

@@ -114,7 +114,7 @@ class PathBuilder:
         action = Action(process.name, instance, step.name, fault)
         if step.id not in system.kill_points[process.name] or (budget.at is not None and step.id not in budget.at):
             return None
-        values = self.slots.forgotten(process, instance)
+        values = self.slots.forgotten(process, instance, kept=True)
         label = process.start if process.restarts == "at_once" else CRASHED
         guard = terms.true
         if label == step.name:

@@ -381,4 +381,5 @@ class StepRunner:
         slot = self.system.label_slots[self.process.name, self.instance]
         run.values[slot] = self.slots.encode(slot, run.label)
         if run.label in (self.process.first, STOPPED):
-            run.values.update(self.slots.forgotten(self.process, self.instance))
+            kept = run.label == STOPPED
+            run.values.update(self.slots.forgotten(self.process, self.instance, kept=kept))
