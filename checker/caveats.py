@@ -102,7 +102,9 @@ def _faults_left_out(system: TransitionSystem) -> Iterator[str]:
 
 def _crashes_inside_steps(system: TransitionSystem) -> Iterator[str]:
     if any(system.budgets[name].allowed for name, fault in system.specification.faults.items() if fault.crashes):
-        yield "a crash inside a step: each step happens as a whole or not at all"
+        torn = [step.id for step in system.steps() if step.torn is not None]
+        other = f" other than {', '.join(torn)}" if torn else ""
+        yield f"a crash inside a step{other}: each step happens as a whole or not at all"
 
 
 def _not_asked(scenario: Scenario, asked: Iterable[Property]) -> Iterator[str]:

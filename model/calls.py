@@ -28,8 +28,14 @@ from model.scope import Place, ProcessHeader, Scope
 from model.source import Span
 from model.system import CRASHED
 from model.types import BOOL, INT, ValueType, kind_of
-from model.words import CALLS, LATER_CALLS, RESERVED, STATEMENT_CALLS
+from model.words import CALLS, LATER_CALLS, NOT_IN_CRASHES, RESERVED, STATEMENT_CALLS
 
+_NOT_IN_CRASHES = {
+    "when": "a crash asks for no permission; use `if`",
+    "read": "what would be remembered is lost in the same moment",
+    "fresh": "a crash does its part whatever others have written",
+    "fault": "a crash is the fault; what may or may not happen in it is `choose`",
+}
 _QUANTIFIERS: dict[str, Literal["all", "any", "count"]] = {"all": "all", "any": "any", "count": "count"}
 
 
@@ -220,6 +226,7 @@ class CallElaborator(Resolver):
 
     def versioned_store(self, name: str, node: ast.Call, text: Text, scope: Scope) -> str:
         """Check the argument of `read` and `fresh` and return the name of the store."""
+        self.refuse_in_crash(name, scope, text.span(node))
         argument = self._argument(node, text)
         span = text.span(argument)
         if scope.place is not Place.STEP or scope.process is None or scope.process.environment:
@@ -237,9 +244,16 @@ class CallElaborator(Resolver):
             self.fail(Code.UNVERSIONED_STORE, message, span, help="declare it with `versioned: true`")
         return argument.id
 
+    def refuse_in_crash(self, word: str, scope: Scope, span: Span) -> None:
+        """Refuse a word that has no place in `torn` or `on_crash`."""
+        if scope.crash and word in NOT_IN_CRASHES[scope.crash]:
+            help_text = _NOT_IN_CRASHES.get(word, "where the process goes on is said by `boot` and `restarts`")
+            self.fail(Code.CRASH_PLACE, f"`{word}` has no place in `{scope.crash}`", span, help=help_text)
+
     def fault_draw(self, node: ast.Call, text: Text, scope: Scope) -> FaultDraw:
         """Elaborate `fault(name)`."""
         span = text.span(node)
+        self.refuse_in_crash("fault", scope, span)
         if not scope.fault_allowed:
             message = "`fault` stands only in the condition of an `if` or a `when`, or as a whole right-hand side"
             self.fail(Code.FAULT_PLACE, message, span)

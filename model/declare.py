@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from collections.abc import Mapping as Names
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Literal
 
 from model import limits
 from model.declare_data import DataCache, DataReader, unrollings
@@ -62,9 +63,9 @@ SECTIONS = (
     "note",
 )
 _TABLE_KEYS = ("match", "gives", "defaults", "rows", "note")
-_PROCESS_KEYS = ("count", "volatile", "steps", "boot", "restarts", "environment", "fair", "note")
-_OF_WHAT_CRASHES = ("boot", "restarts")
-_STEP_KEYS = ("do", "fair", "atomic", "note")
+_PROCESS_KEYS = ("count", "volatile", "steps", "boot", "restarts", "on_crash", "environment", "fair", "note")
+_OF_WHAT_CRASHES = ("boot", "restarts", "on_crash")
+_STEP_KEYS = ("do", "torn", "fair", "atomic", "note")
 _PROPERTY_KINDS = tuple(kind.value for kind in PropertyKind)
 _COLUMN_WORDS = PYTHON_WORDS | {"when", "note"}
 _WHERE_THEY_STAND = frozenset({"self", "fresh"})
@@ -428,7 +429,12 @@ class Declarer(DataReader):
             step = self._cached("step", entry.value, (name, label, following, fair), make)
             if isinstance(step, Step):
                 steps.append(step)
-        if count is None or len(steps) != len(steps_node.entries):
+        on_crash = mapping.entries.get("on_crash")
+        body = None
+        if on_crash is not None:
+            make = partial(self._crash_body, header, "on_crash", "on_crash", on_crash)
+            body = self._cached("on_crash", on_crash.value, name, make)
+        if count is None or len(steps) != len(steps_node.entries) or (on_crash is not None and body is None):
             return None
         statements = [s for step in steps for s in walk_statements(step.body)]
         reads = tuple(dict.fromkeys(s.store for s in statements if isinstance(s, Read)))
@@ -445,6 +451,7 @@ class Declarer(DataReader):
             mapping.span,
             header.boot,
             header.restarts,
+            body if isinstance(body, Step) else None,
         )
         if self.lint and self.base:
             fresh = {store: span for each in self._findings[found:] for store, span in each.fresh.items()}
@@ -480,9 +487,12 @@ class Declarer(DataReader):
         body = StepElaborator(self.expressions, process.labels, lint=self.lint).body(
             body_node, Scope(Place.STEP, process)
         )
-        step = Step(label, process.name, body, fair, entry.key.span, following)
+        torn = None
+        if isinstance(node, Mapping) and "torn" in node:
+            torn = self._crash_body(process, "torn", f"{label}.torn", node.entries["torn"])
+        step = Step(label, process.name, body, fair, entry.key.span, following, torn)
         if self.lint and not self.declarations.incomplete:
-            crashing = any(process.name in fault.crashes for fault in self.declarations.faults.values())
+            crashing = self._crashes(process)
             lint_step(
                 step,
                 self.declarations,
@@ -492,6 +502,21 @@ class Declarer(DataReader):
                 environment=process.environment,
             )
         return step
+
+    def _crash_body(self, process: ProcessHeader, key: Literal["torn", "on_crash"], name: str, entry: Entry) -> Step:
+        """Read what a crash does; as nothing comes after it, it has no next label that would count."""
+        faults = self.root.get("faults")
+        failed = isinstance(faults, Mapping) and self.declarations.failed & faults.entries.keys()
+        if not (self._crashes(process) or failed or self.declarations.incomplete):
+            message = f"no fault crashes `{process.name}`, so `{key}` never happens"
+            self.reader.fail(Code.NEVER_CRASHES, message, entry.key.span, help="declare one: `crash: {of: […]}`")
+        elaborator = StepElaborator(self.expressions, process.labels, lint=self.lint)
+        scope = Scope(Place.STEP, process, crash=key)
+        body = elaborator.body(self.reader.scalar(entry.value, f"`{key}`"), scope)
+        return Step(name, process.name, body, fair=False, span=entry.key.span, next_label="")
+
+    def _crashes(self, process: ProcessHeader) -> bool:
+        return any(process.name in fault.crashes for fault in self.declarations.faults.values())
 
     # -- properties and views -------------------------------------------------------------------------------------
 

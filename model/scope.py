@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from typing import Literal
 
 from model.expressions import Expression
 from model.source import Span
@@ -152,6 +153,8 @@ class Scope:
     target: bool = False
     """Whether this is assigned to, not read."""
     fault_allowed: bool = False
+    crash: Literal["", "torn", "on_crash"] = ""
+    """The key of the body that this is part of, if a crash runs it."""
     inside_next: bool = False
     active_definitions: tuple[str, ...] = ()
 

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from model.diagnostics import Diagnostic
 from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
-from model.statements import Goto, Statement, walk_statements
+from model.statements import Goto, Statement, assigned, walk_statements
 from model.types import EnumType, RangeType, Value, ValueType
 
 UNLIMITED: Final = "unlimited"
@@ -142,10 +142,12 @@ class Step:
     span: Span
     next_label: str
     """Where a path goes that ends without `goto` or `stop`."""
+    torn: Step | None = None
+    """What a crash inside the step leaves behind: a body without a label of its own."""
 
     @property
     def id(self) -> str:
-        """The stable name, also of the kill point before the step: `process.step`."""
+        """The stable name, also of the kill point before the step: `process.step`; of a crash inside it, `….torn`."""
         return f"{self.process}.{self.name}"
 
 
@@ -166,6 +168,8 @@ class Process:
     boot: str | None = None
     """The step outside the order of falling through at which an instance starts, and starts again after a crash."""
     restarts: Restarts = "at_once"
+    on_crash: Step | None = None
+    """What every crash does before memory is lost: a body without a label."""
 
     @property
     def first(self) -> str:
@@ -180,12 +184,22 @@ class Process:
     @property
     def kill_points(self) -> tuple[str, ...]:
         """The ids of all places where a crash could change anything but its budget, in the order of the steps."""
-        return tuple(step.id for step in self.steps if step.name != self.start or self._crash_matters_at_start)
+        return tuple(
+            point
+            for step in self.steps
+            for point in (
+                *([step.id] if step.name != self.start or self._crash_matters_at_start else []),
+                *([step.torn.id] if step.torn is not None else []),
+            )
+        )
 
     @property
     def _crash_matters_at_start(self) -> bool:
         """Whether a crash can change anything of an instance that is where a crash would put it."""
         if self.restarts != "at_once" or (self.start == self.first and any(v.keep for v in self.volatile)):
+            return True
+        own = {variable.key for variable in self.volatile}
+        if self.on_crash is not None and any(key not in own for key in assigned(self.on_crash.body)):
             return True
         gone_to = {s.label for step in self.steps for s in walk_statements(step.body) if isinstance(s, Goto)}
         return self.start == self.boot and self.boot in gone_to and bool(self.volatile or self.reads)

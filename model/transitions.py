@@ -13,7 +13,7 @@ from model.types import Value
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What happened in a transition: a step of an instance, a crash before the step `label`, or a restart.
+    """What happened in a transition: a step of an instance, a crash before the step `label` or in it, or a restart.
 
     `fault` is the crash fault's name for a crash, else None. A restart leaves the pseudo label of an instance that is
     down, which stands in the place of a step's label.
@@ -23,6 +23,8 @@ class Action:
     instance: int
     label: str
     fault: str | None = None
+    torn: bool = False
+    """Whether a crash falls inside the step and not before it."""
 
     @property
     def kind(self) -> Literal["step", "crash", "restart"]:
@@ -39,7 +41,9 @@ class Action:
     @property
     def kill_point(self) -> str | None:
         """The stable id of the kill point that a crash hit; None for a step."""
-        return f"{self.process}.{self.label}" if self.fault is not None else None
+        if self.fault is None:
+            return None
+        return f"{self.process}.{self.label}.torn" if self.torn else f"{self.process}.{self.label}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,14 @@ STATEMENT_CALLS = ("when", "goto", "stop", "read")
 
 LATER_CALLS = {"check": "`check`", "size": "sets (`size`)"}
 LATER_METHODS = ("add", "remove")
-LATER_KEYS = frozenset({"torn", "on_crash", "initially", "leads_to", "checked"})
+LATER_KEYS = frozenset({"initially", "leads_to", "checked"})
 """Keys of the language that come later."""
+
+NOT_IN_CRASHES = {
+    "torn": frozenset({"goto", "stop", "read", "fault"}),
+    "on_crash": frozenset({"goto", "stop", "read", "fault", "when", "fresh"}),
+}
+"""What has no place in the bodies that a crash runs, by the key that such a body stands under."""
 
 PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})
 """What nothing can be called: Python reads these words before we do, or somebody would take them for a truth value."""

@@ -15,6 +15,7 @@ from checker.trace import TraceStep
 from model.diagnostics import Diagnostic
 from model.specification import Scenario, SpecificationFile
 from model.system import State, TransitionSystem
+from model.transitions import Action
 from model.types import Value
 
 # --- Files and claims ---
@@ -161,9 +162,14 @@ def trace_document(system: TransitionSystem, finding: Finding) -> Document:
             for number, (before, step) in enumerate(zip(states, trace.steps, strict=False), start=1)
         ],
         "final": _state(system, trace.last),
-        "failing": None if trace.failing is None else f"{trace.failing.process}.{trace.failing.label}",
+        "failing": None if trace.failing is None else _name(trace.failing),
         "still_possible": list(finding.still_possible),
     }
+
+
+def _name(action: Action) -> str:
+    """Return the id of a step, or of the kill point of a crash."""
+    return action.kill_point or f"{action.process}.{action.label}"
 
 
 def _step(system: TransitionSystem, number: int, before: State, step: TraceStep) -> Document:

@@ -199,3 +199,151 @@ properties:
     )
 
     assert list(explored(text).findings) == ["stops"]
+
+
+# --- on_crash ---
+
+STORES = "stores: {s: {holds: {x: {type: 0..2}, y: {type: bool}}}}"
+
+
+def test_what_a_crash_does_is_part_of_it_also_before_the_first_step() -> None:
+    text = process('on_crash: "x = 1"', more=STORES)
+
+    # a0, b0, and after the first crash a1, b1. Four steps; of the crashes only the one at a1 would change nothing.
+    found = explored(text)
+    assert counts(found) == (4, 7, 3)
+    assert found.coverage.kill_points == {"p.a", "p.b"}
+
+
+def test_each_outcome_of_a_choice_is_a_crash_of_its_own() -> None:
+    text = process('on_crash: "x = choose({0, 1, 2})"', more=STORES)
+
+    # Six states. At a, two of three values are new; at b all three lead elsewhere. Six steps, 3·2 + 3·3 crashes.
+    assert counts(explored(text)) == (6, 21, 3)
+
+
+def test_a_crash_sees_memory_before_it_is_lost() -> None:
+    steps = '{a: "m = 2", b: pass}'
+    text = process('on_crash: "x = m"\n    volatile: {m: {type: 0..2}}', steps, STORES)
+
+    # a and b with x = 0, then a and b with x = 2. Steps 4; crashes: both b to a2, and a2 to a0, where m is 0.
+    found = explored(text)
+    assert counts(found) == (4, 7, 4)
+
+
+def test_what_a_crash_writes_is_no_longer_fresh_for_others() -> None:
+    text = """
+language: 1
+protocol: crashes
+stores: {s: {versioned: true, holds: {x: {type: bool}}}}
+faults: {crash: {of: [p], at_most: 1}}
+processes:
+  p: {on_crash: "x = x", steps: {a: pass, b: pass}}
+  q: {steps: {a: "read(s)", b: "if not fresh(s): goto(d)", c: "goto(a)", d: "goto(a)"}}
+properties:
+  stale: {possible: "q[0].at(d)"}
+  trusted: {possible: "q[0].at(c)"}
+"""
+    found = explored(text)
+
+    # read, the crash, and the test that finds the store no longer fresh; a crash changes nothing else before p.a.
+    assert found.findings["stale"].depth == 3
+    assert found.findings["trusted"].depth == 2
+
+
+def test_an_error_in_a_crash_is_a_failure_of_it() -> None:
+    text = process('on_crash: "x += 1"', more=STORES).replace("{of: [p]}", "{of: [p], at_most: 3}")
+    found = explored(text)
+
+    assert found.failure is not None
+    assert found.failure.depth == 2  # x is 2 after two crashes; the third cannot be completed
+    assert found.failure.trace.failing is not None
+    assert found.failure.trace.failing.kill_point == "p.a"
+
+
+def test_an_arm_of_what_a_crash_does_is_covered_where_it_became_a_transition() -> None:
+    text = process('on_crash: "if x == 0: x = 1"', more=STORES)
+    found = explored(text)
+
+    # The crash with x = 1 changes something only at b, where the label does.
+    assert {taken for _, taken in found.coverage.branches} == {True, False}
+
+
+# --- torn ---
+
+TORN = '{{a: pass, b: {{do: "{do}", torn: "{torn}"}}, c: pass}}'
+
+
+def torn(do: str, body: str, keys: str = "restarts: at_once", budget: str = "{of: [p]}") -> str:
+    text = process(keys, TORN.format(do=do, torn=body), STORES)
+    return text.replace("{of: [p]}", budget)
+
+
+def test_a_torn_step_leaves_its_own_effects_and_not_the_step_s() -> None:
+    found = explored(torn("x = 2", "x = 1", budget="{of: [p], at_most: 1}").replace("c: pass", 'c: "when(False)"'))
+
+    # Unspent: a, b, c with x = 2. Spent: a0 (from b), a1 (torn in b), a2 (from c), and from each of them b and c,
+    # where c has x = 2 always: a0, b0, a1, b1, a2, b2, c2. Steps 2 + 6, crashes 3.
+    assert counts(found) == (10, 11, 5)
+    assert found.coverage.kill_points == {"p.b", "p.c", "p.b.torn"}
+
+
+def test_a_step_that_cannot_be_taken_cannot_be_torn() -> None:
+    found = explored(torn("when(y)", "x = 1"))
+
+    assert "p.b.torn" not in found.coverage.kill_points
+    assert counts(found) == (2, 2, 2)
+
+
+def test_a_step_that_only_a_fault_lets_through_cannot_be_torn() -> None:
+    text = torn("when(fault(f))", "x = 1").replace("crash: {of: [p]}", "crash: {of: [p]}, f: {at_most: unlimited}")
+    found = explored(text)
+
+    # a, b, c without a torn crash: three steps, crashes before b and c.
+    assert counts(found) == (3, 5, 3)
+
+
+def test_a_torn_crash_may_be_conditional_and_may_be_a_choice() -> None:
+    found = explored(torn("pass", "when(x == 0)\\nx = choose({1, 2})"))
+
+    # a, b, c for each x: nine steps and two crashes each, and two torn ones where x is 0.
+    assert counts(found) == (9, 9 + 6 + 2, 5)
+
+
+def test_what_is_torn_comes_before_what_every_crash_does() -> None:
+    found = explored(torn("pass", "x = 1", keys='on_crash: "y = x == 1"'))
+
+    # Untorn x stays 0 and y false; torn, both change at once: a, b, c with (0, no) and with (1, yes).
+    # Steps 6; crashes before b and c 4; torn ones 2 (of x = 1 to the same). Before a nothing changes.
+    assert counts(found) == (6, 12, 5)
+
+
+def test_a_torn_first_step_is_a_kill_point_though_a_crash_before_it_is_none() -> None:
+    found = explored(process("restarts: at_once", '{a: {do: pass, torn: "x = 1"}, b: pass}', STORES))
+
+    # a0, b0, a1, b1: four steps, two crashes before b, one torn; the torn one at a1 changes nothing.
+    assert counts(found) == (4, 7, 3)
+    assert found.coverage.kill_points == {"p.a.torn", "p.b"}
+
+
+def test_a_torn_crash_spends_the_budget_and_obeys_the_place_of_its_fault() -> None:
+    text = torn("pass", "x = 1") + "scenarios: {default: {allow: {crash: {at: [p.b.torn], at_most: 1}}}}\n"
+    found = explored(text)
+
+    # a, b, c; then once torn: a, b, c with x = 1.
+    assert counts(found) == (6, 7, 5)
+    assert found.coverage.kill_points == {"p.b.torn"}
+
+
+def test_a_torn_body_sees_memory_and_not_the_locals_of_its_step() -> None:
+    steps = '{a: "m = 2", b: {do: "t: bool = True\\ny = t", torn: "t: bool = m == 2\\nif t: x = 2"}, c: pass}'
+    text = process("volatile: {m: {type: 0..2}}", steps, STORES + '\nproperties: {seen: {possible: "x == 2"}}')
+
+    assert explored(text).findings["seen"].depth == 2
+
+
+def test_a_process_torn_and_down_is_still_brought_up() -> None:
+    found = explored(process("restarts: later", '{a: {do: pass, torn: "x = 1"}}', STORES))
+
+    # a0, a1, down0, down1: two steps, two crashes before a, two inside it, two restarts.
+    assert counts(found) == (4, 8, 3)

@@ -276,6 +276,8 @@ class _Writer:
         """Let some of the processes that crash stay down."""
         for name in sorted({name for victims in self.crashes.values() for name in victims}):
             process = self.words.processes[name]
+            process.crashes = True
+            process.torn = [label for label in process.labels if self.dice.chance(20)]
             if self.dice.chance(40):
                 process.restarts = self.dice.weighted([(3, "later"), (1, "never")])
 
@@ -360,14 +362,20 @@ class _Writer:
                 lines.append(f"  restarts: {process.restarts}")
             if self.volatile_lines.get(process.name):
                 lines += ["  volatile:", *(f"    {line}" for line in self.volatile_lines[process.name])]
+            if process.crashes and self.dice.chance(35):
+                body = bodies.crash_body(process, "on_crash")
+                lines += ["  on_crash: |", *(f"    {line}" for line in body.split("\n"))]
             lines.append("  steps:")
             for label in process.labels:
-                lines += self._step(label, bodies.body(process, label), "    ")
+                torn = bodies.crash_body(process, "torn") if label in process.torn else ""
+                lines += self._step(label, bodies.body(process, label), "    ", torn)
         self._section("processes", lines)
 
-    def _step(self, label: str, body: str, indent: str) -> list[str]:
-        if self.dice.chance(15):
+    def _step(self, label: str, body: str, indent: str, torn: str) -> list[str]:
+        if torn or self.dice.chance(15):
             settings = self.dice.one([["fair: false"], ["atomic: true"], ["fair: true", "atomic: true"]])
+            if torn:
+                settings = [*settings[:1], "torn: |", *(f"  {line}" for line in torn.split("\n"))]
             head = [f"{label}:", *(f"  {line}" for line in settings), "  do: |"]
             return [indent + line for line in [*head, *(f"    {line}" for line in body.split("\n"))]]
         return [indent + line for line in [f"{label}: |", *(f"  {line}" for line in body.split("\n"))]]
@@ -422,7 +430,9 @@ class _Writer:
     def _kill_points(self, process: ProcessWords) -> list[str]:
         matters = process.restarts != "at_once" or (process.kept and not process.boot)
         labels = [label for label in process.labels if label != process.start or matters]
-        return [f"{process.name}.{label}" for label in labels]
+        return [f"{process.name}.{label}" for label in labels] + [
+            f"{process.name}.{label}.torn" for label in process.torn
+        ]
 
     def _allowances(self) -> list[str]:
         allowed = [

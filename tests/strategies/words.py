@@ -117,6 +117,8 @@ class ProcessWords:
     kept: bool = False
     boot: str = ""
     restarts: str = "at_once"
+    crashes: bool = False
+    torn: list[str] = field(default_factory=list)
 
     @property
     def start(self) -> str:
