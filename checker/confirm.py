@@ -10,7 +10,7 @@ from checker.exploration import Finding
 from checker.trace import EngineDisagreement, Trace, confirm_violation, describe_state, replay
 from model.evaluate import Evaluator
 from model.specification import Property, PropertyKind
-from model.system import STOPPED, State, TransitionSystem
+from model.system import State, TransitionSystem
 from model.transitions import EvaluationError, Failure
 
 REGION_MAX = 2_000
@@ -69,11 +69,7 @@ def confirm_waiting(system: TransitionSystem, finding: Finding) -> None:
     state = finding.trace.last
     if any(True for _ in Evaluator(system).transitions(state)):
         raise EngineDisagreement(f"an engine takes {describe_state(system, state)} for an end state; it is none")
-    if not any(
-        state[system.label_slots[process.name, instance]] not in {process.first, STOPPED}
-        for process, instance in system.instances()
-        if not process.environment
-    ):
+    if not system.waits(state):
         raise EngineDisagreement(f"no process waits in {describe_state(system, state)}")
 
 

@@ -7,6 +7,9 @@ Coverage (`checker.exploration`) speaks of spans and ids; a person, and `unused:
     coordinator.submit unless found       ... or false
     plan.in_doubt                         a row of a decision table
     kill point coordinator.submit         a crash right before the step
+    kill point coordinator.submit.torn    a crash inside the step
+    coordinator.submit.torn if found      an arm of an `if` in what that crash leaves behind
+    coordinator.on_crash if found         ... or in what every crash of the process does
     final premise run == decided          the premise of an `implies` in a property
 
 A second `if` with the same condition in one step (or a second such premise in one property) is called `... (2)`.
@@ -132,11 +135,20 @@ def _row_key(table: str, row: Row) -> Hashable:
 
 
 def _kill_points(system: TransitionSystem) -> Iterator[Element]:
+    """Yield the kill points, and the arms of what is done there."""
     for process in system.specification.processes.values():
         if any(True for _ in system.crash_faults(process)):
-            for step in process.steps[1:]:
-                key = (Kind.KILL_POINT, step.id)
-                yield Element(Kind.KILL_POINT, f"kill point {step.id}", key, step.id, step.span, _step_key(step))
+            for step in process.steps:
+                for body in (step, step.torn):
+                    if body is not None and body.id in system.kill_points[process.name]:
+                        key = (Kind.KILL_POINT, body.id)
+                        yield Element(
+                            Kind.KILL_POINT, f"kill point {body.id}", key, body.id, body.span, _step_key(step)
+                        )
+                if step.torn is not None:
+                    yield from _arms_in(step.torn.body, step.torn, (Kind.KILL_POINT, step.torn.id), {})
+            if process.on_crash is not None:
+                yield from _arms_in(process.on_crash.body, process.on_crash, None, {})
 
 
 def _premises(asked: Property) -> Iterator[Element]:

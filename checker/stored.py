@@ -114,12 +114,12 @@ def _to_state(system: TransitionSystem, indices: list[int]) -> State:
 
 
 def _from_action(action: Action) -> list[object]:
-    return [action.process, action.instance, action.label, action.fault]
+    return [action.process, action.instance, action.label, action.fault, action.torn]
 
 
 def _to_action(parts: list[Any]) -> Action:
-    process, instance, label, fault = parts
-    return Action(str(process), int(instance), str(label), None if fault is None else str(fault))
+    process, instance, label, fault, torn = parts
+    return Action(str(process), int(instance), str(label), None if fault is None else str(fault), torn is True)
 
 
 def _to_error(parts: list[Any] | None, file: str) -> EvaluationError | None:

@@ -82,7 +82,7 @@ def replay(system: TransitionSystem, states: list[State], actions: list[Action])
             available = ", ".join(
                 sorted({f"{t.action.process}.{t.action.label}" for t in evaluator.transitions(before)})
             )
-            name = f"{action.process}[{action.instance}].{action.label}"
+            name = f"{action.kind} {action.process}[{action.instance}].{action.label}"
             raise EngineDisagreement(
                 f"transition {len(steps) + 1} ({name}) of a trace is none of the evaluator's; "
                 f"from that state it has: {available or 'nothing'}"

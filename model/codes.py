@@ -121,6 +121,7 @@ class Code(Enum):
     LOOP_OVER_NO_TYPE = "KP410", "a loop over something other than a finite type"
     EMPTY_TEXT = "KP411", "a step or an expression without text"
     FRESH_PLACE = "KP412", "`read` or `fresh` where no process remembers it"
+    CRASH_PLACE = "KP413", "a word that has no place in what a crash does"
 
     # 5xx: tables, properties, faults
     ROW_INCOMPLETE = "KP501", "a row that leaves a column open, or has no `when`"
@@ -128,6 +129,7 @@ class Code(Enum):
     FAULT_OF = "KP505", "a fault attributed to a process that cannot have it"
     FAULT_BUDGET = "KP506", "an `at_most` that is neither a number nor `unlimited`"
     NO_KILL_POINT = "KP507", "a crash placed where no crash can be"
+    NEVER_CRASHES = "KP509", "`torn` or `on_crash` where no fault crashes the process"
 
     # 6xx: scenarios, variants, mutants, questions, unused
     PATH_NOT_FOUND = "KP601", "a patch of something that does not exist"

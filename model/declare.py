@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from collections.abc import Mapping as Names
 from dataclasses import dataclass, field
 from functools import partial
-from typing import cast
+from typing import Literal, cast
 
 from model import limits
 from model.declare_data import DataCache, DataReader, unrollings
@@ -22,7 +22,19 @@ from model.failures import Effort, Failed, give_up
 from model.lints import lint_process, lint_step, lint_table
 from model.scope import Definition, Findings, Place, ProcessHeader, Scope, TableHeader
 from model.source import Span
-from model.specification import Process, Property, PropertyKind, Role, Row, Specification, Step, Table, Variable
+from model.specification import (
+    RESTARTS,
+    Process,
+    Property,
+    PropertyKind,
+    Restarts,
+    Role,
+    Row,
+    Specification,
+    Step,
+    Table,
+    Variable,
+)
 from model.statements import Read, Stop, walk_statements
 from model.types import BOOL, INT, ValueType, whole
 from model.words import PYTHON_WORDS
@@ -54,8 +66,9 @@ SECTIONS = (
     "note",
 )
 _TABLE_KEYS = ("match", "gives", "defaults", "rows", "note")
-_PROCESS_KEYS = ("count", "volatile", "steps", "environment", "fair", "note")
-_STEP_KEYS = ("do", "fair", "atomic", "note")
+_PROCESS_KEYS = ("count", "volatile", "steps", "boot", "restarts", "on_crash", "environment", "fair", "note")
+_OF_WHAT_CRASHES = ("boot", "restarts", "on_crash")
+_STEP_KEYS = ("do", "torn", "fair", "atomic", "note")
 _PROPERTY_KINDS = tuple(kind.value for kind in PropertyKind)
 _COLUMN_WORDS = PYTHON_WORDS | {"when", "note"}
 _WHERE_THEY_STAND = frozenset({"self", "fresh"})
@@ -222,7 +235,7 @@ class Declarer(DataReader):
         definitions = tuple((d.name, d.parameters) for d in self.declarations.definitions.values())
         columns = tuple((name, identity(mapping, "gives")) for name, mapping in tables.items())
         processes = tuple(
-            (name, identity(mapping, "volatile"), header.environment, header.labels)
+            (name, identity(mapping, "volatile"), header.environment, header.labels, header.boot, header.restarts)
             for name, mapping in headers.items()
             for header in (self.declarations.processes[name],)
         )
@@ -357,6 +370,10 @@ class Declarer(DataReader):
         environment_node = read.entry(mapping, "environment")
         environment = environment_node is not None and read.flag(environment_node, "`environment`")
         volatile_entry = mapping.entries.get("volatile")
+        for key in _OF_WHAT_CRASHES if environment else ():
+            if key in mapping.entries:
+                message = f"an environment has no `{key}`, as it never crashes"
+                read.fail(Code.CONFLICTING_KEYS, message, mapping.entries[key].key.span)
         if environment and volatile_entry is not None:
             message = "an environment has no volatile memory, as it never crashes"
             read.fail(Code.CONFLICTING_KEYS, message, volatile_entry.key.span, help="put it into a store")
@@ -370,8 +387,35 @@ class Declarer(DataReader):
             read.fail(Code.NOTHING_DECLARED, f"the process `{name}` has no steps", steps.span)
         self.limited(steps, "steps", limits.STEPS_MAX)
         labels = tuple(step for step, _ in read.named(steps, "a step"))
-        self.declarations.processes[name] = ProcessHeader(name, environment, {v.name: v for v in volatile}, labels)
+        boot = read.attempt(partial(self._boot, mapping, labels))
+        restarts = read.attempt(partial(self._restarts, mapping)) or "at_once"
+        memory = {v.name: v for v in volatile}
+        self.declarations.processes[name] = ProcessHeader(name, environment, memory, labels, boot, restarts)
         return mapping
+
+    def _boot(self, mapping: Mapping, labels: tuple[str, ...]) -> str | None:
+        node = self.reader.entry(mapping, "boot")
+        if node is None:
+            return None
+        label = self.reader.scalar(node, "`boot`")
+        if label.text not in labels:
+            message = f"no step is named {quoted(label.text)}"
+            self.reader.fail(Code.UNKNOWN_LABEL, message, label.span, help=did_you_mean(label.text, labels))
+        if len(labels) == 1:
+            message = f"{quoted(label.text)} is the only step, and after `boot` comes the first of the others"
+            self.reader.fail(Code.NOTHING_DECLARED, message, label.span)
+        return label.text
+
+    def _restarts(self, mapping: Mapping) -> Restarts:
+        node = self.reader.entry(mapping, "restarts")
+        if node is None:
+            return "at_once"
+        word = self.reader.scalar(node, "`restarts`")
+        for possible in RESTARTS:
+            if word.text == possible:
+                return possible
+        message = f"`restarts` is `at_once`, `later` or `never`, not {quoted(word.text)}"
+        self.reader.fail(Code.VALUE_NOT_ALLOWED, message, word.span, help=did_you_mean(word.text, RESTARTS, known=""))
 
     def _process(self, name: str, mapping: Mapping) -> Process | None:
         read = self.reader
@@ -383,20 +427,37 @@ class Declarer(DataReader):
         assert isinstance(steps_node, Mapping)
         steps: list[Step] = []
         found = len(self._findings)
-        for position, label in enumerate(header.labels):
-            following = header.labels[(position + 1) % len(header.labels)]
+        for label in header.labels:
+            following = _following(label, header)
             entry = steps_node.entries[label]
             make = partial(self._step, header, label, following, entry, fair=fair)
             step = self._cached("step", entry.value, (name, label, following, fair), make)
             if isinstance(step, Step):
                 steps.append(step)
-        if count is None or len(steps) != len(steps_node.entries):
+        on_crash = mapping.entries.get("on_crash")
+        body = None
+        if on_crash is not None:
+            make = partial(self._crash_body, header, "on_crash", "on_crash", on_crash)
+            body = self._cached("on_crash", on_crash.value, name, make)
+        if count is None or len(steps) != len(steps_node.entries) or (on_crash is not None and body is None):
             return None
         statements = [s for step in steps for s in walk_statements(step.body)]
         reads = tuple(dict.fromkeys(s.store for s in statements if isinstance(s, Read)))
         stops = any(isinstance(s, Stop) for s in statements)
         memory = tuple(header.volatile.values())
-        process = Process(name, count, header.environment, memory, tuple(steps), reads, stops, mapping.span)
+        process = Process(
+            name,
+            count,
+            header.environment,
+            memory,
+            tuple(steps),
+            reads,
+            stops,
+            mapping.span,
+            header.boot,
+            header.restarts,
+            body if isinstance(body, Step) else None,
+        )
         if self.lint and self.base:
             fresh = {store: span for each in self._findings[found:] for store, span in each.fresh.items()}
             lint_process(process, fresh, self.diagnostics)
@@ -431,9 +492,12 @@ class Declarer(DataReader):
         body = StepElaborator(self.expressions, process.labels, lint=self.lint).body(
             body_node, Scope(Place.STEP, process)
         )
-        step = Step(label, process.name, body, fair, entry.key.span, following)
+        torn = None
+        if isinstance(node, Mapping) and "torn" in node:
+            torn = self._crash_body(process, "torn", f"{label}.torn", node.entries["torn"])
+        step = Step(label, process.name, body, fair, entry.key.span, following, torn)
         if self.lint and not self.declarations.incomplete:
-            crashing = any(process.name in fault.crashes for fault in self.declarations.faults.values())
+            crashing = self._crashes(process)
             lint_step(
                 step,
                 self.declarations,
@@ -443,6 +507,21 @@ class Declarer(DataReader):
                 environment=process.environment,
             )
         return step
+
+    def _crash_body(self, process: ProcessHeader, key: Literal["torn", "on_crash"], name: str, entry: Entry) -> Step:
+        """Read what a crash does; as nothing comes after it, it has no next label that would count."""
+        faults = self.root.get("faults")
+        failed = isinstance(faults, Mapping) and self.declarations.failed & faults.entries.keys()
+        if not (self._crashes(process) or failed or self.declarations.incomplete):
+            message = f"no fault crashes `{process.name}`, so `{key}` never happens"
+            self.reader.fail(Code.NEVER_CRASHES, message, entry.key.span, help="declare one: `crash: {of: […]}`")
+        elaborator = StepElaborator(self.expressions, process.labels, lint=self.lint)
+        scope = Scope(Place.STEP, process, crash=key)
+        body = elaborator.body(self.reader.scalar(entry.value, f"`{key}`"), scope)
+        return Step(name, process.name, body, fair=False, span=entry.key.span, next_label="")
+
+    def _crashes(self, process: ProcessHeader) -> bool:
+        return any(process.name in fault.crashes for fault in self.declarations.faults.values())
 
     # -- properties and views -------------------------------------------------------------------------------------
 
@@ -511,6 +590,12 @@ class Declarer(DataReader):
                 Code.UNKNOWN_NAME, f"no variable is named {quoted(item.text)}", item.span, help=help_text
             )
         return None
+
+
+def _following(label: str, process: ProcessHeader) -> str:
+    """Return where a step falls through to: the next one in the text, after the last and after `boot` the first."""
+    order = [other for other in process.labels if other != process.boot]
+    return order[0] if label == process.boot else order[(order.index(label) + 1) % len(order)]
 
 
 def span_of(root: Mapping, section: str, name: str) -> Span | None:

@@ -210,7 +210,10 @@ class DataReader(TypeReader):
     def _variable(self, name: str, owner: str, role: Role, entry: Entry) -> Variable:
         read = self.reader
         mapping = read.mapping(entry.value, f"the variable `{name}`")
-        read.keys(mapping, _VARIABLE_KEYS, "a variable", required=("type",), at=entry.key.span)
+        keys = (*_VARIABLE_KEYS, "keep") if role is Role.VOLATILE else _VARIABLE_KEYS
+        read.keys(mapping, keys, "a variable", required=("type",), at=entry.key.span)
+        keep_node = mapping.get("keep") if role is Role.VOLATILE else None
+        keep = keep_node is not None and read.flag(keep_node, "`keep`")
         type_node = mapping.entries["type"].value
         value_type = self.type_use(type_node, "`type`")
         if isinstance(value_type, CounterType) and role is not Role.GHOST:
@@ -219,7 +222,7 @@ class DataReader(TypeReader):
         per = self._per(read.entry(mapping, "per"))
         init_node = read.entry(mapping, "init")
         if init_node is None:
-            return Variable(name, owner, role, value_type, per, None, entry.key.span)
+            return Variable(name, owner, role, value_type, per, None, entry.key.span, keep)
         if isinstance(init_node, Scalar) and init_node.text.strip() == "any":
             if role is Role.VOLATILE:
                 message = "volatile memory has one value at the start, which is what a crash leaves behind"
@@ -231,7 +234,7 @@ class DataReader(TypeReader):
             wanted = INT if isinstance(value_type, CounterType) else value_type
             initial = self.constant(init_node, wanted, "`init`")
         self._check_initial(name, value_type, initial)
-        return Variable(name, owner, role, value_type, per, initial, entry.key.span)
+        return Variable(name, owner, role, value_type, per, initial, entry.key.span, keep)
 
     def _per(self, node: Node | None) -> tuple[ValueType, ...]:
         if node is None:

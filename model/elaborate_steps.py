@@ -368,6 +368,7 @@ class StepElaborator:
             return self._change_set(node, node.func, scope)
         if name not in STATEMENT_CALLS:
             self._refuse_call(name, node)
+        self.expressions.refuse_in_crash(name, scope, span)
         if name in {"goto", "stop"} and scope.process is not None and scope.process.environment:
             message = f"`{name}` in an environment, whose steps may happen whenever they are enabled"
             self._fail(Code.NO_PROGRAM_COUNTER, message, node)

@@ -52,7 +52,7 @@ from model.expressions import (
 from model.source import Span
 from model.specification import Process, Row, Step, Table
 from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
-from model.system import STOPPED, State, TransitionSystem
+from model.system import CRASHED, STOPPED, Budget, State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure, Transition
 from model.types import CounterType, RangeType, SetValue, Value, ValueType, collected, whole
 
@@ -127,7 +127,8 @@ class Evaluator:
         """Yield every transition from a state, and every path that ends in an error, in the order of the contract."""
         for process, instance in self.system.instances():
             for step in self._enabled_steps(process, instance, state):
-                yield from self._run_all(process, instance, step, state)
+                yield from self._run_all(Action(process.name, instance, step.name), (step,), state)
+            yield from self._restart(process, instance, state)
         yield from self._crashes(state)
 
     def transitions_of(self, state: State, action: Action) -> Iterator[Transition | Failure]:
@@ -136,9 +137,12 @@ class Evaluator:
             yield from (t for t in self._crashes(state) if t.action == action)
             return
         process = self.system.specification.processes[action.process]
+        if action.kind == "restart":
+            yield from self._restart(process, action.instance, state)
+            return
         for step in self._enabled_steps(process, action.instance, state):
             if step.name == action.label:
-                yield from self._run_all(process, action.instance, step, state)
+                yield from self._run_all(action, (step,), state)
 
     def _enabled_steps(self, process: Process, instance: int, state: State) -> Iterator[Step]:
         if process.environment:
@@ -147,51 +151,66 @@ class Evaluator:
         label = state[self.system.label_slots[process.name, instance]]
         yield from (step for step in process.steps if step.name == label)
 
-    def _run_all(self, process: Process, instance: int, step: Step, state: State) -> Iterator[Transition | Failure]:
-        action = Action(process.name, instance, step.name)
+    def _run_all(
+        self, action: Action, bodies: tuple[Step, ...], state: State, *, observer: Observer | None = None
+    ) -> Iterator[Transition | Failure]:
+        """Yield what comes of an action on every path through its bodies, which run one after the other."""
         script: list[int] = []
         while True:
-            run = _StepRun(self.system, self.observer, state, process, instance, step, script)
-            result = run.result(action)
-            self.observer.path_ended(isinstance(result, Transition))
+            run = _StepRun(self.system, observer or self.observer, state, action, bodies, script)
+            result = run.result()
+            run.observer.path_ended(isinstance(result, Transition))
             if result is not None:
                 yield result
             script = run.next_script()
             if not script:
                 return
 
-    def _crashes(self, state: State) -> Iterator[Transition]:
-        system = self.system
-        for process, instance in system.instances():
+    def _crashes(self, state: State) -> Iterator[Transition | Failure]:
+        """Yield all crashes: of each instance by each fault, first before its next step and then inside it."""
+        for process, instance in self.system.instances():
             if process.environment:
                 continue
-            label = state[system.label_slots[process.name, instance]]
-            if label == STOPPED:
-                continue
-            after = self._crashed(process, instance, state)
-            if after == state:
-                continue
-            for fault, budget in system.crash_faults(process):
-                if budget.at is not None and f"{process.name}.{label}" not in budget.at:
-                    continue
-                successor = list(after)
-                if fault in system.budget_slots:
-                    slot = system.budget_slots[fault]
-                    spent = whole(state[slot])
-                    if budget.limit is not None and spent >= budget.limit:
-                        continue
-                    successor[slot] = spent + 1
-                yield Transition(
-                    Action(process.name, instance, str(label), fault), (), (fault,), tuple(successor), fair=False
-                )
+            label = str(state[self.system.label_slots[process.name, instance]])
+            for fault, budget in self.system.crash_faults(process):
+                for torn in (False, True):
+                    action = Action(process.name, instance, label, fault, torn)
+                    if self._may_crash(action, budget, state):
+                        yield from self._run_all(action, self._crash_bodies(process, action), state)
 
-    def _crashed(self, process: Process, instance: int, state: State) -> State:
-        """Return the state in which the instance has lost its memory and is at its first step again."""
-        after = list(state)
-        after[self.system.label_slots[process.name, instance]] = process.first
-        for slot in self.system.memory_slots(process, instance):
-            after[slot] = self.system.slots[slot].initial
-        return tuple(after)
+    def _may_crash(self, action: Action, budget: Budget, state: State) -> bool:
+        """Tell whether a crash may fall there: at a kill point that is allowed, with some of the budget left.
+
+        Inside a step it may where some path through the step without a fault reaches the end.
+        """
+        system = self.system
+        if action.kill_point not in system.kill_points[action.process]:
+            return False
+        if budget.at is not None and action.kill_point not in budget.at:
+            return False
+        slot = system.budget_slots.get(action.fault or "")
+        if slot is not None and budget.limit is not None and whole(state[slot]) >= budget.limit:
+            return False
+        if not action.torn:
+            return True
+        steps = system.specification.processes[action.process].steps
+        step = next(step for step in steps if step.name == action.label)
+        outcomes = self._run_all(
+            Action(action.process, action.instance, step.name), (step,), state, observer=_Unobserved()
+        )
+        return any(isinstance(outcome, Transition) and not outcome.faults for outcome in outcomes)
+
+    def _crash_bodies(self, process: Process, action: Action) -> tuple[Step, ...]:
+        torn = next((step.torn for step in process.steps if action.torn and step.name == action.label), None)
+        return tuple(body for body in (torn, process.on_crash) if body is not None)
+
+    def _restart(self, process: Process, instance: int, state: State) -> Iterator[Transition]:
+        """Yield the restart of an instance that is down, which happens if nobody prevents it: it is fair."""
+        slot = None if process.environment else self.system.label_slots[process.name, instance]
+        if slot is None or state[slot] != CRASHED or process.restarts != "later":
+            return
+        after = (*state[:slot], process.start, *state[slot + 1 :])
+        yield Transition(Action(process.name, instance, CRASHED), (), (), after, fair=True)
 
 
 def satisfying(system: TransitionSystem, condition: Expression, states: Iterable[State]) -> tuple[State, ...]:
@@ -404,42 +423,49 @@ class _Frame:
 
 
 class _StepRun(_Frame):
-    """One run of a step: a private copy of the state, and a script that answers its choices."""
+    """One run of a step or crash: a private copy of the state, and a script that answers its choices."""
 
     def __init__(
         self,
         system: TransitionSystem,
         observer: Observer,
         state: State,
-        process: Process,
-        instance: int,
-        step: Step,
+        action: Action,
+        bodies: tuple[Step, ...],
         script: list[int],
     ) -> None:
-        super().__init__(system, observer, list(state), instance=instance)
-        self.process = process
-        self.step = step
+        super().__init__(system, observer, list(state), instance=action.instance)
+        self.state = state
+        self.action = action
+        self.process = system.specification.processes[action.process]
+        self.bodies = bodies
         self.script = script
         self.answered: list[tuple[int, int]] = []
         """For each choice met: the answer given and the number of possible answers."""
         self.choices: list[Value] = []
-        self.faults: list[str] = []
+        self.faults: list[str] = [] if action.fault is None else [action.fault]
         self.written: set[str] = set()
-        self.next_label: str = step.next_label
+        self.next_label: str = CRASHED if action.kind == "crash" else bodies[0].next_label
 
-    def result(self, action: Action) -> Transition | Failure | None:
-        """Run the step to its end; None where this path does not exist."""
+    def result(self) -> Transition | Failure | None:
+        """Run to the end; None where this path does not exist, or is a crash that changes nothing."""
         try:
-            self._block(self.step.body)
+            for body in self.bodies:
+                self.locals = {}
+                self._block(body.body)
         except _NoPath:
             return None
         except _StepEnded:
             pass
         except EvaluationError as error:
-            return Failure(action, tuple(self.choices), tuple(self.faults), error)
+            return Failure(self.action, tuple(self.choices), tuple(self.faults), error)
         self._finish()
-        fair = self.step.fair and not self.faults
-        return Transition(action, tuple(self.choices), tuple(self.faults), tuple(self.values), fair)
+        if self.action.fault is not None:
+            if tuple(self.values) == self.state:
+                return None
+            self._spend(self.action.fault)
+        fair = not self.faults and all(body.fair for body in self.bodies)
+        return Transition(self.action, tuple(self.choices), tuple(self.faults), tuple(self.values), fair)
 
     def next_script(self) -> list[int]:
         """Return the script of the next path in order; empty when this was the last."""
@@ -482,9 +508,13 @@ class _StepRun(_Frame):
         if self._decide(2) == 0:
             return False
         self.faults.append(fault)
+        self._spend(fault)
+        return True
+
+    def _spend(self, fault: str) -> None:
+        slot = self.system.budget_slots.get(fault)
         if slot is not None:
             self._copy[slot] = whole(self._copy[slot]) + 1
-        return True
 
     def _block(self, body: tuple[Statement, ...]) -> None:
         for statement in body:
@@ -571,13 +601,17 @@ class _StepRun(_Frame):
         self._store(statement.target, slot, value, statement.span)
 
     def _finish(self) -> None:
-        """Clear the fresh bits that this step's writes made stale, and move to the next label."""
+        """Clear the fresh bits that the writes made stale, forget what is forgotten, and move to the next label."""
         for store in self.written:
             for slot in self.system.others_fresh(self.process.name, self.instance, store):
                 self._copy[slot] = False
         if self.process.environment:
             return
-        if self.next_label in (self.process.first, STOPPED):
-            for slot in self.system.memory_slots(self.process, self.instance):
+        if self.next_label in (self.process.first, STOPPED, CRASHED):
+            for slot in self.system.memory_slots(
+                self.process, self.instance, kept=self.next_label != self.process.first
+            ):
                 self._copy[slot] = self.system.slots[slot].initial
-        self._copy[self.system.label_slots[self.process.name, self.instance]] = self.next_label
+        at_once = self.next_label == CRASHED and self.process.restarts == "at_once"
+        label = self.process.start if at_once else self.next_label
+        self._copy[self.system.label_slots[self.process.name, self.instance]] = label

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from typing import Literal
 
 from model.expressions import Expression
 from model.source import Span
-from model.specification import CounterComparison, Fault, Parameter, Variable
+from model.specification import CounterComparison, Fault, Parameter, Restarts, Variable
 from model.types import DeclaredType, EnumType, ProcessType, ValueType
 from model.yamlnodes import Scalar
 
@@ -39,6 +40,8 @@ class ProcessHeader:
     environment: bool
     volatile: Mapping[str, Variable]
     labels: tuple[str, ...]
+    boot: str | None = None
+    restarts: Restarts = "at_once"
 
     @property
     def type(self) -> ProcessType:
@@ -150,6 +153,8 @@ class Scope:
     target: bool = False
     """Whether this is assigned to, not read."""
     fault_allowed: bool = False
+    crash: Literal["", "torn", "on_crash"] = ""
+    """The key of the body that this is part of, if a crash runs it."""
     inside_next: bool = False
     active_definitions: tuple[str, ...] = ()
 

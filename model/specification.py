@@ -15,11 +15,17 @@ from typing import Final, Literal
 from model.diagnostics import Diagnostic
 from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
-from model.statements import Statement
+from model.statements import Goto, Statement, assigned, walk_statements
 from model.types import DeclaredType, Value, ValueType
 
 UNLIMITED: Final = "unlimited"
 """The word for a fault that may happen any number of times."""
+
+
+Restarts = Literal["at_once", "later", "never"]
+"""When a crashed instance is up again: in the same transition, in one of its own, or not at all."""
+
+RESTARTS: Final[tuple[Restarts, ...]] = ("at_once", "later", "never")
 
 
 class Role(Enum):
@@ -51,6 +57,8 @@ class Variable:
     per: tuple[ValueType, ...]
     initial: Expression | None
     span: Span
+    keep: bool = False
+    """Of volatile memory: whether only a crash and `stop()` reset it, and not the way back to the first step."""
     starts_anywhere: bool = False
     """Whether it says `init: any`: it starts with every value of its type, each element of an array on its own."""
 
@@ -136,10 +144,12 @@ class Step:
     span: Span
     next_label: str
     """Where a path goes that ends without `goto` or `stop`."""
+    torn: Step | None = None
+    """What a crash inside the step leaves behind: a body without a label of its own."""
 
     @property
     def id(self) -> str:
-        """The stable name, also of the kill point before the step: `process.step`."""
+        """The stable name, also of the kill point before the step: `process.step`; of a crash inside it, `….torn`."""
         return f"{self.process}.{self.name}"
 
 
@@ -157,11 +167,44 @@ class Process:
     stops: bool
     """Whether some step executes `stop()`."""
     span: Span
+    boot: str | None = None
+    """The step outside the order of falling through at which an instance starts, and starts again after a crash."""
+    restarts: Restarts = "at_once"
+    on_crash: Step | None = None
+    """What every crash does before memory is lost: a body without a label."""
 
     @property
     def first(self) -> str:
-        """The label at which an instance starts, and starts again."""
-        return self.steps[0].name
+        """The label of the first step: back there an instance forgets, and waiting there is no waiting."""
+        return next(step.name for step in self.steps if step.name != self.boot)
+
+    @property
+    def start(self) -> str:
+        """The label at which an instance starts, and starts again after a crash."""
+        return self.first if self.boot is None else self.boot
+
+    @property
+    def kill_points(self) -> tuple[str, ...]:
+        """The ids of all places where a crash could change anything but its budget, in the order of the steps."""
+        return tuple(
+            point
+            for step in self.steps
+            for point in (
+                *([step.id] if step.name != self.start or self._crash_matters_at_start else []),
+                *([step.torn.id] if step.torn is not None else []),
+            )
+        )
+
+    @property
+    def _crash_matters_at_start(self) -> bool:
+        """Whether a crash can change anything of an instance that is where a crash would put it."""
+        if self.restarts != "at_once" or (self.start == self.first and any(v.keep for v in self.volatile)):
+            return True
+        own = {variable.key for variable in self.volatile}
+        if self.on_crash is not None and any(key not in own for key in assigned(self.on_crash.body)):
+            return True
+        gone_to = {s.label for step in self.steps for s in walk_statements(step.body) if isinstance(s, Goto)}
+        return self.start == self.boot and self.boot in gone_to and bool(self.volatile or self.reads)
 
 
 class PropertyKind(Enum):

@@ -113,6 +113,13 @@ def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
                 pass
 
 
+def assigned(body: tuple[Statement, ...]) -> Iterator[str]:
+    """Yield the key of every variable, locals aside, that a body may assign."""
+    for statement in walk_statements(body):
+        if isinstance(statement, Assign | Count | Choose) and isinstance(statement.target, VariableValue):
+            yield statement.target.key
+
+
 def always_ends(statement: Statement) -> bool:
     """Tell whether every path through the statement ends the step (`goto` or `stop`), or does not exist."""
     match statement:

@@ -41,6 +41,9 @@ State = tuple[Value, ...]
 STOPPED = "stopped"
 """What stands in the label slot of an instance after `stop()`; no step can have this name (see `Domain`)."""
 
+CRASHED = "crashed"
+"""What stands there while an instance is down after a crash; no step can have this name either."""
+
 
 @dataclass(frozen=True, slots=True)
 class Domain:
@@ -194,6 +197,7 @@ class TransitionSystem:
         self.label_slots: dict[tuple[str, int], int] = {}
         self.fresh_slots: dict[tuple[str, int, str], int] = {}
         self.budget_slots: dict[str, int] = {}
+        self.kill_points = {p.name: frozenset(p.kill_points) for p in specification.processes.values()}
         for value_type in specification.types.values():
             self.domain(value_type)
         self._check_sizes()
@@ -331,11 +335,11 @@ class TransitionSystem:
 
     def _place_instance(self, process: Process, instance: int) -> None:
         lane = self.instance_name(process.name, instance)
-        labels: tuple[Value, ...] = tuple(step.name for step in process.steps)
-        domain = Domain(0, 0, (*labels, STOPPED) if process.stops else labels)
-        domain = Domain(0, len(domain.literals or ()), domain.literals)
+        labels: list[Value] = [step.name for step in process.steps]
+        labels += [STOPPED] if process.stops else []
+        labels += [CRASHED] if process.restarts != "at_once" else []
         self.label_slots[process.name, instance] = self._add(
-            Slot(f"{lane} at", lane, domain, process.first), process.span
+            Slot(f"{lane} at", lane, Domain(0, len(labels), tuple(labels)), process.start), process.span
         )
         for variable in process.volatile:
             self._place(variable, instance, lane, f"{lane}.{variable.name}")
@@ -401,12 +405,24 @@ class TransitionSystem:
             for instance in range(self.counts[process.name]):
                 yield process, instance
 
-    def memory_slots(self, process: Process, instance: int) -> Iterator[int]:
-        """Yield the slots that a process forgets at its first step: volatile memory and fresh bits."""
+    def memory_slots(self, process: Process, instance: int, *, kept: bool = True) -> Iterator[int]:
+        """Yield the slots that an instance loses in a crash: volatile memory and fresh bits.
+
+        Without what is `kept` they are those that it forgets at its first step.
+        """
         for variable in process.volatile:
-            yield from self.layouts[variable.key, instance].slots
+            if kept or not variable.keep:
+                yield from self.layouts[variable.key, instance].slots
         for store in process.reads:
             yield self.fresh_slots[process.name, instance, store]
+
+    def waits(self, state: State) -> bool:
+        """Tell whether some instance stands before a step that is not its first one: neither stopped nor down."""
+        return any(
+            state[self.label_slots[process.name, instance]] not in (process.first, STOPPED, CRASHED)
+            for process, instance in self.instances()
+            if not process.environment
+        )
 
     def others_fresh(self, process: str, instance: int, store: str) -> Iterator[int]:
         """Yield the fresh bits of a store that a write by this instance clears."""

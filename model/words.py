@@ -18,8 +18,14 @@ SET_METHODS = ("add", "remove")
 """Words that are called of a set variable, as a statement: `s.add(x)`."""
 
 LATER_CALLS = {"check": "`check`"}
-LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "leads_to", "checked"})
+LATER_KEYS = frozenset({"leads_to", "checked"})
 """Keys of the language that come later."""
+
+NOT_IN_CRASHES = {
+    "torn": frozenset({"goto", "stop", "read", "fault"}),
+    "on_crash": frozenset({"goto", "stop", "read", "fault", "when", "fresh"}),
+}
+"""What has no place in the bodies that a crash runs, by the key that such a body stands under."""
 
 PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})
 """What nothing can be called: Python reads these words before we do, or somebody would take them for a truth value."""

@@ -369,9 +369,9 @@ class _Run:
         for number in np.flatnonzero(self.paths[:, i]).tolist():
             path = program.entries[number].path
             action = path.action
-            if action.kill_point is None:
-                coverage.steps.add(f"{action.process}.{action.label}")
-            else:
+            if action.step is not None:
+                coverage.steps.add(action.step)
+            if action.kill_point is not None:
                 coverage.kill_points.add(action.kill_point)
             coverage.faults.update(path.faults)
             keys.update(program.implied_events(number))
@@ -455,7 +455,7 @@ class _Run:
             return [self.keys_of(columns) for _, _, columns in found]
 
         frontier.explore(np.array([key], np.uint64), expand)
-        return tuple(sorted({f"{a.process}.{a.label}" for a in actions if a.fault is None}))
+        return tuple(sorted({a.step for a in actions if a.step is not None}))
 
     # -- traces ---------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from checker.trace import Trace, TraceStep
 from model.evaluate import Evaluator
 from model.source import Span
 from model.specification import Property, PropertyKind, Row
-from model.system import STOPPED, State, TransitionSystem
+from model.system import State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure, Transition
 
 
@@ -38,7 +38,7 @@ def explore(system: TransitionSystem, limits: Limits) -> Exploration:
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """A transition between numbered states; `step` is None for a crash."""
+    """A transition between numbered states; `step` is None for a crash or restart."""
 
     target: int
     fair: bool
@@ -118,11 +118,11 @@ class _Explorer:
             if new is not None:
                 self.parents[new] = (number, outcome)
                 following.append(new)
-            edges.append(_Edge(self.numbers[outcome.successor], outcome.fair, _step_name(outcome.action)))
+            edges.append(_Edge(self.numbers[outcome.successor], outcome.fair, outcome.action.step))
             errors += self._errors_on_transition(number, state, outcome)
         self.edges.append(edges)
         self.result.failing_states += errors > 0
-        if not ways_out and self.result.waiting is None and self._waits(state):
+        if not ways_out and self.result.waiting is None and self.system.waits(state):
             self.result.waiting = self._finding(number)
         return following
 
@@ -196,7 +196,7 @@ class _Explorer:
     def _cover(self, transition: Transition) -> None:
         coverage = self.result.coverage
         coverage.faults.update(transition.faults)
-        step, kill_point = _step_name(transition.action), transition.action.kill_point
+        step, kill_point = transition.action.step, transition.action.kill_point
         if step is not None:
             coverage.steps.add(step)
         if kill_point is not None:
@@ -220,14 +220,6 @@ class _Explorer:
             number, transition = self.parents[number]
             steps.append(_trace_step(transition))
         return Trace(self.states[number], tuple(reversed(steps)))
-
-    def _waits(self, state: State) -> bool:
-        """Tell whether some sequential process is neither at its first step nor stopped."""
-        return any(
-            state[self.system.label_slots[process.name, instance]] not in {process.first, STOPPED}
-            for process, instance in self.system.instances()
-            if not process.environment
-        )
 
     def _report(self, layer: list[int]) -> None:
         if self.limits.on_progress is not None:
@@ -268,10 +260,6 @@ class _Recorder:
 
     def premise(self, span: Span) -> None:
         self.coverage.premises.add(span)
-
-
-def _step_name(action: Action) -> str | None:
-    return None if action.fault is not None else f"{action.process}.{action.label}"
 
 
 def _trace_step(transition: Transition) -> TraceStep:

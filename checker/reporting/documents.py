@@ -15,6 +15,7 @@ from checker.trace import TraceStep
 from model.diagnostics import Diagnostic
 from model.specification import Scenario, SpecificationFile
 from model.system import State, TransitionSystem
+from model.transitions import Action
 from model.types import SetValue, Value
 
 # --- Files and claims ---
@@ -161,19 +162,25 @@ def trace_document(system: TransitionSystem, finding: Finding) -> Document:
             for number, (before, step) in enumerate(zip(states, trace.steps, strict=False), start=1)
         ],
         "final": _state(system, trace.last),
-        "failing": None if trace.failing is None else f"{trace.failing.process}.{trace.failing.label}",
+        "failing": None if trace.failing is None else _name(trace.failing),
         "still_possible": list(finding.still_possible),
     }
 
 
+def _name(action: Action) -> str:
+    """Return the id of a step, or of the kill point of a crash."""
+    return action.kill_point or f"{action.process}.{action.label}"
+
+
 def _step(system: TransitionSystem, number: int, before: State, step: TraceStep) -> Document:
     action = step.action
+    process = system.specification.processes[action.process]
     return {
         "number": number,
-        "kind": "step" if action.fault is None else "crash",
+        "kind": action.kind,
         "process": action.process,
         "instance": action.instance,
-        "step": action.label,
+        "step": process.start if action.kind == "restart" else action.label,
         "kill_point": action.kill_point,
         "faults": list(step.faults),
         "choices": [value_document(choice) for choice in step.choices],

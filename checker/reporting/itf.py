@@ -47,7 +47,7 @@ def itf_document(
 def _action(step: TraceStep) -> dict[str, object]:
     action = step.action
     return {
-        "action": f"{action.process}.{action.label}" if action.fault is None else "crash",
+        "action": action.step or action.kind,
         "process": action.process,
         "instance": action.instance,
         "kill_point": action.kill_point,

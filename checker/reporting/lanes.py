@@ -128,9 +128,8 @@ class _Drawing:
         if self.trace.failing is not None:
             action = self.trace.failing
             lane = self._lane(action.process, action.instance)
-            rows.append(
-                _Row((("bad", f"{lane}.{action.label}"),), {lane: ("bad", "●")}, ((("bad", "cannot be completed"),),))
-            )
+            text = f"{lane}.{action.label}" if action.kind == "step" else "".join(self._crash_words(action))
+            rows.append(_Row((("bad", text),), {lane: ("bad", "●")}, ((("bad", "cannot be completed"),),)))
         return rows
 
     def _start_items(self) -> Iterator[Line]:
@@ -148,16 +147,26 @@ class _Drawing:
         return slot.name.startswith(f"{slot.lane}.")
 
     def _of(self, before: State, step: TraceStep) -> _Row:
-        if step.action.fault is not None:
+        if step.action.kind == "crash":
             return self._crash(before, step)
+        if step.action.kind == "restart":
+            return self._restart(step)
         action = step.action
         actor = self._lane(action.process, action.instance)
-        signs: dict[str, Piece] = {}
+        signs, changes = self._changes(actor, before, step, self._forgets(action, step.state))
         items: list[Line] = [((("fault", f"FAULT {fault}")),) for fault in step.faults]
-        forgets = self._forgets(action, step.state)
+        signs[actor] = ("fault", "●") if step.faults else ("actor", "●")
+        return _Row(self._action(actor, step), signs, (*items, *changes))
+
+    def _changes(
+        self, actor: str, before: State, step: TraceStep, forgotten: frozenset[int]
+    ) -> tuple[dict[str, Piece], list[Line]]:
+        """Return what a transition changes, apart from what the actor forgets, and the signs of where."""
+        signs: dict[str, Piece] = {}
+        items: list[Line] = []
         for number, slot in enumerate(self.system.slots):
             old, new = before[number], step.state[number]
-            if old == new or number in self.labels or number in self.budgets or number in forgets:
+            if old == new or number in self.labels or number in self.budgets or number in forgotten:
                 continue
             if number in self.fresh:
                 items.append(self._fresh(number, signs, read=bool(new)))
@@ -165,8 +174,7 @@ class _Drawing:
                 signs[slot.lane] = ("changed", "◆")
                 name = slot.name.removeprefix(f"{actor}.")
                 items.append((("", f"{name}="), ("changed", shown_value(new))))
-        signs[actor] = ("fault", "●") if step.faults else ("actor", "●")
-        return _Row(self._action(actor, step), signs, tuple(items))
+        return signs, items
 
     def _fresh(self, number: int, signs: dict[str, Piece], *, read: bool) -> Line:
         lane, store = self.fresh[number]
@@ -200,17 +208,34 @@ class _Drawing:
             for slot in [self.system.slots[number]]
             if before[number] != slot.initial
         ]
-        name = "CRASH" if action.fault == "crash" else f"CRASH ({action.fault})"
-        text: Line = (("crash", f"{name} of {actor}"), ("bad", f" before {action.label}"))
+        crash, place = self._crash_words(action)
+        text: Line = (("crash", crash), ("bad", place))
+        if process.restarts != "at_once":
+            text = (*text, ("dim", " → down"))
         items: tuple[Line, ...] = tuple(
             (("dim", "lost " if i == 0 else ""), ("bad", one)) for i, one in enumerate(lost)
         )
-        return _Row(text, {actor: ("crash", "✖")}, items)
+        memory = frozenset(self.system.memory_slots(process, action.instance))
+        signs, changes = self._changes(actor, before, step, memory)
+        choices: Line = (
+            (("", f"({', '.join(shown_value(choice) for choice in step.choices)})"),) if step.choices else ()
+        )
+        return _Row((*text, *choices), {**signs, actor: ("crash", "✖")}, (*changes, *items))
+
+    def _crash_words(self, action: Action) -> tuple[str, str]:
+        name = "CRASH" if action.fault == "crash" else f"CRASH ({action.fault})"
+        place = "inside" if action.torn else "before"
+        return f"{name} of {self._lane(action.process, action.instance)}", f" {place} {action.label}"
+
+    def _restart(self, step: TraceStep) -> _Row:
+        actor = self._lane(step.action.process, step.action.instance)
+        start = self.system.specification.processes[step.action.process].start
+        return _Row((("actor", f"{actor} restarts"), ("dim", f" → {start}")), {actor: ("actor", "●")}, ())
 
     def _forgets(self, action: Action, after: State) -> frozenset[int]:
         """Return what changes only because the process is back at its first step, or has stopped."""
         slot = self.system.label_slots.get((action.process, action.instance))
         process = self.system.specification.processes[action.process]
-        if slot is None or after[slot] in {step.name for step in process.steps[1:]}:
+        if slot is None or after[slot] in {s.name for s in process.steps if s.name != process.first}:
             return frozenset()
-        return frozenset(self.system.memory_slots(process, action.instance))
+        return frozenset(self.system.memory_slots(process, action.instance, kept=after[slot] != process.first))

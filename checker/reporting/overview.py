@@ -59,13 +59,13 @@ def overview_document(file: SpecificationFile) -> Document:
 
 
 def kill_points(specification: Specification) -> list[str]:
-    """Return the ids of all kill points: before each step but the first of every process that can crash."""
+    """Return the ids of all kill points: of every process that can crash."""
     crashing = {process for fault in specification.faults.values() for process in fault.crashes}
     return [
-        step.id
+        point
         for process in specification.processes.values()
         if process.name in crashing
-        for step in process.steps[1:]
+        for point in process.kill_points
     ]
 
 

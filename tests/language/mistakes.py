@@ -45,6 +45,17 @@ def _close(*lines: str) -> Change:
     return CLOSE, "".join(f"        {line}\n" for line in lines)
 
 
+def _on_crash(statement: str) -> Change:
+    """Let a crash of the clerk do something."""
+    return "    count: clerks\n", f"    count: clerks\n    on_crash: '{statement}'\n"
+
+
+def _torn(statement: str) -> Change:
+    """Let a crash inside the step `clerk.reserve` do something."""
+    step = "      reserve: |\n        if not fresh"
+    return step, f"      reserve:\n       torn: '{statement}'\n       do: |\n        if not fresh"
+
+
 def _mutant(patch: str) -> Change:
     return FORGETFUL, f"forgetful: {patch}"
 
@@ -81,6 +92,7 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP101 a misspelt key that is needed": ("    steps:\n      close", "    step:\n      close"),
     "KP101 a text with a comma": ("because: nobody is charged", "because: nobody is charged, ever"),
     "KP101 `after` outside a variant": (CLOSING, "      close: {do: phase = closed, after: open}\n"),
+    "KP101 a kept variable of a store": ("last: {type: 0..seats, init: 0}", "last: {type: 0..seats, keep: true}"),
     "KP102 a variable without a type": ("refusals: {type: 0..9}", "refusals: {init: 0}"),
     "KP102 no processes": (OFFICE[OFFICE.index("processes:\n") :], "reference: ticket_office\n"),
     "KP102 a crash of nobody": ("crash: {of: [clerk]}", "crash: {at_most: 2}"),
@@ -101,8 +113,6 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP104 letters that look like others": ("Phase: [open, closed]", "Phase: [\u03bf\u03c1en, closed]"),
     "KP105 another language": ("language: 1", "language: 2"),
     "KP106 a number without a bound": ("last: {type: 0..seats", "last: {type: nat"),
-    "KP106 a torn step": (CLOSING, "      close: {do: phase = closed, torn: pass}\n"),
-    "KP106 a restart": ("    count: clerks\n", "    count: clerks\n    restarts: later\n"),
     "KP106 a leads-to property": (
         'can_sell: {possible: "any(sale[s] == sold for s in Seat)"}',
         "can_sell: {leads_to: []}",
@@ -282,6 +292,19 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP411 a step of comments": (CLOSING, "      close: |\n        # nothing\n"),
     "KP412 fresh in a property": _always("fresh(ledger)"),
     "KP412 read in an environment": _close("read(ledger)"),
+    "KP413 a crash that waits": _on_crash("when(phase == open)"),
+    "KP413 a crash that goes somewhere": _on_crash("goto(rest)"),
+    "KP413 a crash that stops": _on_crash("stop()"),
+    "KP413 a crash that remembers": _on_crash("read(ledger)"),
+    "KP413 a crash that asks what is fresh": _on_crash("if fresh(ledger): last = seat"),
+    "KP413 a crash that asks by a definition": [
+        _on_crash("if mine: last = seat"),
+        ('  in_doubt: "', '  mine: fresh(ledger)\n  in_doubt: "'),
+    ],
+    "KP413 a fault in a crash": _on_crash("if fault(lost_reply): last = seat"),
+    "KP413 a torn step that goes somewhere": _torn("goto(rest)"),
+    "KP413 a torn step that reads": _torn("read(ledger)"),
+    "KP413 a fault in a torn step": _torn("when(fault(lost_reply))"),
     # --- Tables, properties, faults ---
     "KP501 a column that is left open": (TABLE_ROW, 'otherwise: {when: "True"}'),
     "KP501 a row without a condition": (TABLE_ROW, "otherwise: {action: wait}"),
@@ -302,6 +325,20 @@ CHANGES: dict[str, Change | list[Change]] = {
         "allow: {lost_reply: unlimted}",
     ),
     "KP507 a step without its process": ("allow: {lost_reply: unlimited}", "allow: {crash: {at: [charge]}}"),
+    "KP507 a step that cannot be torn": (
+        "allow: {lost_reply: unlimited}",
+        "allow: {crash: {at: [clerk.charge.torn]}}",
+    ),
+    "KP509 a torn step of the environment": (CLOSING, "      close: {do: phase = closed, torn: pass}\n"),
+    "KP509 nobody crashes": [
+        _on_crash("last = seat"),
+        ("crash: {of: [clerk]}", "outage: {at_most: 1}"),
+        ("        if fault(lost_reply)", "        if fault(outage): reply = nothing\n        if fault(lost_reply)"),
+    ],
+    "KP507 where the process starts": [
+        ("    count: clerks\n", "    count: clerks\n    boot: charge\n"),
+        ("allow: {lost_reply: unlimited}", "allow: {crash: {at: [clerk.rest, clerk.charge]}}"),
+    ],
     "KP507 the first step": ("allow: {lost_reply: unlimited}", "allow: {crash: {at: [clerk.rest]}}"),
     # --- Scenarios, variants, mutants ---
     "KP601 a misspelt row": _mutant("{tables: {plan: {rows: {next_saet: {action: wait}}}}, breaks: [can_sell]}"),

@@ -232,6 +232,15 @@ UNUSUAL = {
         ('{processes: {clerk: {steps: {record: "goto(rest)"}}}, breaks: [can_sell]}',
          '{processes: {clerk: {steps: {record: "goto(rest)"}}}, breaks: [], survives: who knows}')
     ),
+    "a step of its own to start with, and a long outage": changed(
+        ("    count: clerks\n", "    count: clerks\n    boot: charge\n    restarts: later\n")
+    ),
+    "what a crash does": changed(
+        ("    count: clerks\n", "    count: clerks\n    on_crash: phase = closed\n"),
+        ("      rest: |\n        read", "      rest:\n       torn: last = seat\n       do: |\n        read"),
+        ("  busy: {set: {clerks: 2}, allow: {", "  busy: {set: {clerks: 2}, allow: {crash: {at: [clerk.rest.torn]}, "),
+    ),
+    "memory that is kept": changed(("seat: {type: 0..seats, init: 0}", "seat: {type: 0..seats, init: 0, keep: true}")),
     "a patch of everything": changed(
         ('careless: {processes: {clerk: {steps: {charge: "goto(record)"}}}}',
          """careless:
@@ -246,9 +255,12 @@ UNUSUAL = {
     processes:
       clerk:
         count: null
-        volatile: {reply: {init: refused}}
+        boot: rest
+        on_crash: phase = closed
+        restarts: never
+        volatile: {reply: {init: refused, keep: true}, seat: {keep: false}}
         steps:
-          charge: {do: goto(record), fair: false}
+          charge: {do: goto(record), torn: pass, fair: false}
           pause: {after: charge, do: pass, atomic: true}
       box_office: {fair: false}
     properties: {no_rush: null, can_sell: {possible: null, always: "last >= 0"}}""")
@@ -314,11 +326,6 @@ PLACES = {
 REFUSED: dict[str, Change] = {
     **{f"an unknown key in {what}": put(f"{path}colour", "red") for what, path in PLACES.items()},
     **{f"`{key}` in a {what}": put(f"{place}{key}", text) for key, (what, place, text) in {
-        "torn": ("step", PLACES["a step"], "pass"),
-        "on_crash": ("process", PLACES["a process"], "pass"),
-        "restarts": ("process", PLACES["a process"], "later"),
-        "boot": ("process", PLACES["a process"], "rest"),
-        "keep": ("variable", PLACES["a variable of a process"], True),
         "leads_to": ("property", PLACES["a property"], ["True", "True"]),
         "checked": ("property", PLACES["a property"], "once"),
     }.items()},
@@ -421,6 +428,16 @@ REFUSED: dict[str, Change] = {
     # Keys that exclude each other, and those that have another place.
     "a range and a choice": put("parameters on_doubt range", "1..2"),
     "memory of an environment": put("processes box_office volatile", {"till": {"type": "bool"}}),
+    "a variable of a store that is kept": put("stores ledger holds last keep", True),
+    "a ghost that is kept": put("ghost refusals keep", True),
+    "a text for what is kept": put("processes clerk volatile seat keep", "yes"),
+    "what a crash does as a list": put("processes clerk on_crash", ["pass"]),
+    "what a torn step leaves as a number": put("processes clerk steps detailed torn", 1),
+    "a crash of an environment": put("processes box_office on_crash", "pass"),
+    "a boot of an environment": put("processes box_office boot", "close"),
+    "a restart of an environment": put("processes box_office restarts", "never"),
+    "a restart at some other time": put("processes clerk restarts", "soon"),
+    "two steps to boot with": put("processes clerk boot", ["rest", "record"]),
     "two kinds of property": put("properties no_rush possible", "in_doubt"),
     "a mutant with two claims": put("mutants forgetful survives", "nobody looks"),
     "a mutant that breaks nothing": put("mutants forgetful breaks", []),

@@ -31,13 +31,14 @@ class Bodies:
         self.padding = padding
         self.process: ProcessWords
         self.label = ""
+        self.crash = ""
         self.paths = 1
         self.repeated = 1
         self.fresh_names = 0
 
     def body(self, process: ProcessWords, label: str) -> str:
         """Write the body of a step."""
-        self.process, self.label = process, label
+        self.process, self.label, self.crash = process, label, ""
         self.paths, self.repeated, self.fresh_names = 1, 1, 0
         view = View(process=process, processes=process.environment, step=True)
         opening: list[str] = []
@@ -60,6 +61,13 @@ class Bodies:
             ]
         return "\n".join([*opening, *self._pad(view), *block.lines])
 
+    def crash_body(self, process: ProcessWords, crash: str) -> str:
+        """Write the body of a `torn` or an `on_crash`; in most cases it does something beside losing memory."""
+        self.process, self.crash = process, crash
+        self.paths, self.repeated, self.fresh_names = 4, 1, 0
+        view = View(process=process, step=True)
+        return "\n".join(self.block(view, 1, most=2).lines)
+
     def block(self, view: View, depth: int, most: int) -> Block:
         """Write one to `most` statements."""
         lines: list[str] = []
@@ -79,12 +87,14 @@ class Bodies:
             (3, self._augmented),
             (6, self._choose),
             (3, self._ghost),
-            (1, self._when),
-            (1, self._fault),
             (1, self._pass),
             (4, self._change_set),
         ]
-        if not self.process.environment:
+        if self.crash != "on_crash":
+            options.append((1, self._when))
+        if not self.crash:
+            options.append((1, self._fault))
+        if not self.process.environment and not self.crash:
             options += [(3, self._leave), (1, self._read)]
         if depth > 0:
             options += [(6, self._if), (3, self._for)]
@@ -172,7 +182,7 @@ class Bodies:
     def _declare(self, view: View) -> tuple[Block, View]:
         kind = self.dice.one(self.words.domains())
         name = self._name("local")
-        if kind is BOOLEAN and self.words.faults and self.dice.chance(30) and self._affordable(2):
+        if kind is BOOLEAN and self.words.faults and not self.crash and self.dice.chance(30) and self._affordable(2):
             self._spend(2)
             value = f"fault({self.dice.one(self.words.faults)})"
         elif kind.size <= 4 and self.dice.chance(40) and self._affordable(kind.size):
@@ -215,10 +225,11 @@ class Bodies:
     def _condition(self, view: View, depth: int) -> str:
         """Write a condition in which faults may be drawn and fresh bits tested."""
         plain = self.formulas.boolean(view, depth)
-        if self.words.versioned and not self.process.environment and self.dice.chance(20):
+        tests = self.words.versioned and not self.process.environment and self.crash != "on_crash"
+        if tests and self.dice.chance(20):
             fresh = f"fresh({self.dice.one(self.words.versioned)})"
             plain = self.dice.one([fresh, f"(not {fresh})", f"({fresh} and {plain})", f"({plain} or {fresh})"])
-        if not self.words.faults or not self.dice.chance(25) or not self._affordable(2):
+        if not self.words.faults or self.crash or not self.dice.chance(25) or not self._affordable(2):
             return plain
         self._spend(2)
         draw = f"fault({self.dice.one(self.words.faults)})"

@@ -353,6 +353,8 @@ class Formulas:
         process = self.dice.one(self.words.sequential)
         instance = f"{process.name}[{self.instance(process, view)}]"
         text = f"stopped({instance})" if self.dice.chance(25) else f"{instance}.at({self.dice.one(process.labels)})"
+        if process.restarts != "at_once" and self.dice.chance(60):
+            text = f"crashed({instance})"
         return f"next({text})" if view.transitions and self.dice.chance(40) else text
 
     def _junction(self, view: View, depth: int) -> str:

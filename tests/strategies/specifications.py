@@ -65,6 +65,7 @@ class _Writer:
         self._volatile()
         faults = self._fault_words()
         self._section("faults", faults)
+        self._restarts()
         self._definitions()
         self._tables()
         bodies = Bodies(self.dice, self.words, self.formulas, self.padding)
@@ -139,6 +140,8 @@ class _Writer:
             self.words.processes[name] = ProcessWords(
                 name, environment=False, count=count, count_text=text, labels=labels
             )
+            if self.dice.chance(20):
+                self.words.processes[name].boot = self.dice.one(labels)
             self.room //= len(labels) ** count
         if self.dice.chance(50):
             count = 2 if self.dice.chance(10) else 1
@@ -279,7 +282,9 @@ class _Writer:
                 made = self._variable(f"m{number}", process.name, process.count)
                 if made is not None:
                     process.volatile.append(made[0])
-                    lines.append(made[1])
+                    keep = self.dice.chance(25)
+                    process.kept = process.kept or keep
+                    lines.append(f"{made[1][:-1]}, keep: true}}" if keep else made[1])
 
     # -- faults, definitions, tables --------------------------------------------------------------------------------
 
@@ -298,6 +303,15 @@ class _Writer:
             most = self.dice.one(["{at_most: unlimited}", "{at_most: 1}", "{at_most: 2}", "{at_most: 0}", "{}"])
             lines.append(f"{name}: {most}")
         return lines
+
+    def _restarts(self) -> None:
+        """Let some of the processes that crash stay down."""
+        for name in sorted({name for victims in self.crashes.values() for name in victims}):
+            process = self.words.processes[name]
+            process.crashes = True
+            process.torn = [label for label in process.labels if self.dice.chance(20)]
+            if self.dice.chance(40):
+                process.restarts = self.dice.weighted([(3, "later"), (1, "never")])
 
     def _definitions(self) -> None:
         lines: list[str] = []
@@ -375,16 +389,25 @@ class _Writer:
                 lines.append(f"  count: {process.count_text}")
             if self.dice.chance(5):
                 lines.append("  fair: false")
+            lines += [f"  boot: {process.boot}"] if process.boot else []
+            if process.restarts != "at_once" or (not process.environment and self.dice.chance(5)):
+                lines.append(f"  restarts: {process.restarts}")
             if self.volatile_lines.get(process.name):
                 lines += ["  volatile:", *(f"    {line}" for line in self.volatile_lines[process.name])]
+            if process.crashes and self.dice.chance(35):
+                body = bodies.crash_body(process, "on_crash")
+                lines += ["  on_crash: |", *(f"    {line}" for line in body.split("\n"))]
             lines.append("  steps:")
             for label in process.labels:
-                lines += self._step(label, bodies.body(process, label), "    ")
+                torn = bodies.crash_body(process, "torn") if label in process.torn else ""
+                lines += self._step(label, bodies.body(process, label), "    ", torn)
         self._section("processes", lines)
 
-    def _step(self, label: str, body: str, indent: str) -> list[str]:
-        if self.dice.chance(15):
+    def _step(self, label: str, body: str, indent: str, torn: str) -> list[str]:
+        if torn or self.dice.chance(15):
             settings = self.dice.one([["fair: false"], ["atomic: true"], ["fair: true", "atomic: true"]])
+            if torn:
+                settings = [*settings[:1], "torn: |", *(f"  {line}" for line in torn.split("\n"))]
             head = [f"{label}:", *(f"  {line}" for line in settings), "  do: |"]
             return [indent + line for line in [*head, *(f"    {line}" for line in body.split("\n"))]]
         return [indent + line for line in [f"{label}: |", *(f"  {line}" for line in body.split("\n"))]]
@@ -425,7 +448,10 @@ class _Writer:
             return []
         process = self.dice.one(self.words.sequential)
         label = self.dice.one(process.labels[:-1])
-        lines = ["changed:", "  processes:", f"    {process.name}:", "      steps:", f"        {label}: |"]
+        lines = ["changed:", "  processes:", f"    {process.name}:"]
+        if process.restarts != "at_once" and self.dice.chance(50):
+            lines.append(f"      restarts: {self.dice.one(['later', 'never'])}")
+        lines += ["      steps:", f"        {label}: |"]
         self._section("variants", [*lines, *(f"          {line}" for line in bodies.body(process, label).split("\n"))])
         return ["changed"]
 
@@ -438,6 +464,13 @@ class _Writer:
             f"{var.text}: {self.dice.one(values[var.text])}" for var in self.words.parameters if self.dice.chance(50)
         ]
 
+    def _kill_points(self, process: ProcessWords) -> list[str]:
+        matters = process.restarts != "at_once" or (process.kept and not process.boot)
+        labels = [label for label in process.labels if label != process.start or matters]
+        return [f"{process.name}.{label}" for label in labels] + [
+            f"{process.name}.{label}.torn" for label in process.torn
+        ]
+
     def _allowances(self) -> list[str]:
         allowed = [
             f"{name}: {self.dice.one(['0', '1', '2', 'unlimited'])}"
@@ -445,7 +478,7 @@ class _Writer:
             if self.dice.chance(50)
         ]
         for name, victims in self.crashes.items():
-            points = [f"{victim}.{label}" for victim in victims for label in self.words.processes[victim].labels[1:]]
+            points = [point for victim in victims for point in self._kill_points(self.words.processes[victim])]
             if self.dice.chance(40):
                 at = ", ".join(self.dice.some(points, 1, 2))
                 most = self.dice.one([", at_most: 1", ", at_most: unlimited", ""])

@@ -136,6 +136,16 @@ class ProcessWords:
     count_text: str
     labels: tuple[str, ...]
     volatile: list[Var] = field(default_factory=list)
+    kept: bool = False
+    boot: str = ""
+    restarts: str = "at_once"
+    crashes: bool = False
+    torn: list[str] = field(default_factory=list)
+
+    @property
+    def start(self) -> str:
+        """The label at which an instance starts."""
+        return self.boot or self.labels[0]
 
     @property
     def kind(self) -> Kind:

@@ -86,15 +86,12 @@ class Slots:
             return self.terms.truth(bool(value))
         return self.terms.constant(domain.low + domain.index(value))
 
-    def forgotten(self, process: Process, instance: int, label: str) -> dict[int, Term]:
-        """Return the label and memory of an instance that has gone to its first step (or stopped), by slot."""
-        values = {
+    def forgotten(self, process: Process, instance: int, *, kept: bool) -> dict[int, Term]:
+        """Return the memory of an instance that has forgotten it, by slot; what is kept is part of it or is not."""
+        return {
             slot: self.encode(slot, self.system.slots[slot].initial)
-            for slot in self.system.memory_slots(process, instance)
+            for slot in self.system.memory_slots(process, instance, kept=kept)
         }
-        label_slot = self.system.label_slots[process.name, instance]
-        values[label_slot] = self.encode(label_slot, label)
-        return values
 
 
 class ExpressionCompiler:

@@ -26,7 +26,7 @@ from model.expressions import (
 )
 from model.specification import Process, Step
 from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
-from model.system import STOPPED
+from model.system import CRASHED, STOPPED
 
 MERGED_ASSIGNMENTS_MAX = 3
 """An `if` without further choices that assigns at most so many variables becomes a choice between values."""
@@ -87,6 +87,24 @@ class StepRunner:
         runs = self._block(self.step.body, [start])
         for run in runs:
             self._finish(run)
+        return runs
+
+    def crashes(self, start: Term, bodies: Iterable[Step]) -> list[Run]:
+        """Return all paths of a crash that is possible where `start`: through its bodies, one after the other.
+
+        Their locals are their own. Then memory is lost, and the label says that the instance is down or starts again.
+        """
+        process, instance = self.process, self.instance
+        runs = [Run(start, {}, {}, label=process.start if process.restarts == "at_once" else CRASHED)]
+        for body in bodies:
+            for run in runs:
+                run.locals = {}
+            runs = self._block(body.body, runs)
+        for run in runs:
+            self._clear_fresh(run)
+            run.values.update(self.slots.forgotten(process, instance, kept=True))
+            slot = self.system.label_slots[process.name, instance]
+            run.values[slot] = self.slots.encode(slot, run.label)
         return runs
 
     def _block(self, body: tuple[Statement, ...], runs: list[Run]) -> list[Run]:
@@ -374,15 +392,18 @@ class StepRunner:
         versioned = {name for name, store in self.system.specification.stores.items() if store.versioned}
         return then.written & versioned == otherwise.written & versioned
 
-    def _finish(self, run: Run) -> None:
-        """Clear the fresh bits that writes made stale, and go to the next label."""
+    def _clear_fresh(self, run: Run) -> None:
         for store in run.written:
             for slot in self.system.others_fresh(self.process.name, self.instance, store):
                 run.values[slot] = self.terms.false
+
+    def _finish(self, run: Run) -> None:
+        """Clear the fresh bits that writes made stale, and go to the next label."""
+        self._clear_fresh(run)
         if self.process.environment:
             return
+        slot = self.system.label_slots[self.process.name, self.instance]
+        run.values[slot] = self.slots.encode(slot, run.label)
         if run.label in (self.process.first, STOPPED):
-            run.values.update(self.slots.forgotten(self.process, self.instance, run.label))
-        else:
-            slot = self.system.label_slots[self.process.name, self.instance]
-            run.values[slot] = self.slots.encode(slot, run.label)
+            kept = run.label == STOPPED
+            run.values.update(self.slots.forgotten(self.process, self.instance, kept=kept))

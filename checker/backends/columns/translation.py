@@ -16,7 +16,7 @@ from model.expressions import Expression, FaultDraw, ParameterValue, TableColumn
 from model.source import Span
 from model.specification import Process, Property, PropertyKind, Row, Step, Table
 from model.statements import expressions_of, reads_of, walk_statements
-from model.system import TransitionSystem
+from model.system import CRASHED, TransitionSystem
 from model.transitions import Action
 
 
@@ -124,7 +124,7 @@ class Translation:
         system = builder.system
         for process, instance in system.instances():
             for step in process.steps:
-                label = self._label(builder, process, instance, step)
+                label = self._label(builder, process, instance, step.name)
                 yield (
                     self._step(builder, process, instance, step),
                     label,
@@ -132,10 +132,10 @@ class Translation:
                 )
                 if process.environment:
                     continue
-                for fault, _ in system.crash_faults(process):
-                    crash = self._crash(builder, process, instance, step, fault)
-                    if crash is not None:
-                        yield crash, label, False
+                for crash in self._crashes(builder, process, instance, step):
+                    yield crash, label, False
+            if process.restarts == "later":
+                yield self._restart(builder, process, instance), self._label(builder, process, instance, CRASHED), False
 
     def shadows(self, member: int, suspects: frozenset[Span]) -> list[tuple[Span, Term]]:
         """Return for rows of first-match tables where, in one system, they fit behind an earlier row that is taken."""
@@ -144,11 +144,12 @@ class Translation:
         found: list[tuple[Span, Term]] = []
         for process, instance in builder.system.instances():
             for step in process.steps:
-                if any(isinstance(node, TableColumn) for s in walk_statements(step.body) for node in reads_of(s)):
-                    label = self._label(builder, process, instance, step)
-                    events = builder.step(process, instance, step).events
+                label = self._label(builder, process, instance, step.name)
+                for actions in self._consulting(builder, process, instance, step):
                     found += [
-                        (key[1], self.terms.all_of((label, term))) for key, term in events if key[0] == "shadowed"
+                        (key[1], self.terms.all_of((label, term)))
+                        for key, term in actions.events
+                        if key[0] == "shadowed"
                     ]
         for claim in self.claims:
             if not claim.systems >> member & 1:
@@ -163,11 +164,22 @@ class Translation:
         builder.slots.suspects = frozenset()
         return found
 
-    def _label(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> Term:
+    def _consulting(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> Iterable[ActionPaths]:
+        """Yield a step, and the crashes before it and in it, as far as they consult tables; translated anew."""
+        if _consults(step):
+            yield builder.step(process, instance, step)
+        for torn, body in ((False, None), (True, step.torn)):
+            if any(each is not None and _consults(each) for each in (body, process.on_crash)):
+                for fault, _ in builder.system.crash_faults(process) if not process.environment else ():
+                    crash = builder.crash(process, instance, step, fault, torn=torn)
+                    if crash is not None:
+                        yield crash
+
+    def _label(self, builder: PathBuilder, process: Process, instance: int, label: str) -> Term:
         if process.environment:
             return self.terms.true
         slot = builder.system.label_slots[process.name, instance]
-        return self.terms.equal(builder.slots.before(slot), builder.slots.encode(slot, step.name))
+        return self.terms.equal(builder.slots.before(slot), builder.slots.encode(slot, label))
 
     def _step(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> ActionPaths:
         key = ("step", id(step), instance, self.layout.signature(builder.system), self._uses.of(step, builder.system))
@@ -176,10 +188,19 @@ class Translation:
             known = self._cache[key] = builder.step(process, instance, step)
         return known
 
+    def _crashes(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> Iterable[ActionPaths]:
+        for fault, _ in builder.system.crash_faults(process):
+            for torn in (False, True) if step.torn is not None else (False,):
+                crash = self._crash(builder, process, instance, step, fault, torn=torn)
+                if crash is not None:
+                    yield crash
+
     def _crash(
-        self, builder: PathBuilder, process: Process, instance: int, step: Step, fault: str
+        self, builder: PathBuilder, process: Process, instance: int, step: Step, fault: str, *, torn: bool
     ) -> ActionPaths | None:
         budget = builder.system.budgets[fault]
+        point = step.torn.id if torn and step.torn is not None else step.id
+        bodies = [body for body in (step if torn else None, step.torn if torn else None, process.on_crash) if body]
         initial = tuple(builder.system.slots[slot].initial for slot in builder.system.memory_slots(process, instance))
         key = (
             "crash",
@@ -187,15 +208,26 @@ class Translation:
             instance,
             step.name,
             fault,
-            process.first,
+            process.start,
+            process.restarts,
+            torn,
+            tuple((id(body), self._uses.of(body, builder.system)) for body in bodies),
+            point in builder.system.kill_points[process.name],
             initial,
             budget.limit,
-            budget.at is None or step.id in budget.at,
+            budget.at is None or point in budget.at,
             self.layout.signature(builder.system),
         )
         if key not in self._cache:
-            self._cache[key] = builder.crash(process, instance, step, fault)
+            self._cache[key] = builder.crash(process, instance, step, fault, torn=torn)
         return self._cache[key]
+
+    def _restart(self, builder: PathBuilder, process: Process, instance: int) -> ActionPaths:
+        key = ("restart", process.name, instance, process.start, self.layout.signature(builder.system))
+        known = self._cache.get(key)
+        if known is None:
+            known = self._cache[key] = builder.restart(process, instance)
+        return known
 
     def _translate_properties(self) -> list[Claim]:
         found: dict[tuple[str, PropertyKind, Term, Term, tuple[object, ...]], tuple[Expression, int, PropertyTerm]] = {}
@@ -261,6 +293,11 @@ class Translation:
         if key not in self._read_after:
             self._read_after[key] = builder.slots_after(expression)
         return self._read_after[key]
+
+
+def _consults(step: Step) -> bool:
+    """Tell whether a body itself consults a table."""
+    return any(isinstance(node, TableColumn) for s in walk_statements(step.body) for node in reads_of(s))
 
 
 class _Layout:
