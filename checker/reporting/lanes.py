@@ -210,6 +210,8 @@ class _Drawing:
         ]
         crash, place = self._crash_words(action)
         text: Line = (("crash", crash), ("bad", place))
+        if step.choices:
+            text = (*text, ("", f" ({', '.join(shown_value(choice) for choice in step.choices)})"))
         if process.restarts != "at_once":
             text = (*text, ("dim", " → down"))
         items: tuple[Line, ...] = tuple(
@@ -217,10 +219,7 @@ class _Drawing:
         )
         memory = frozenset(self.system.memory_slots(process, action.instance))
         signs, changes = self._changes(actor, before, step, memory)
-        choices: Line = (
-            (("", f"({', '.join(shown_value(choice) for choice in step.choices)})"),) if step.choices else ()
-        )
-        return _Row((*text, *choices), {**signs, actor: ("crash", "✖")}, (*changes, *items))
+        return _Row(text, {**signs, actor: ("crash", "✖")}, (*changes, *items))
 
     def _crash_words(self, action: Action) -> tuple[str, str]:
         name = "CRASH" if action.fault == "crash" else f"CRASH ({action.fault})"

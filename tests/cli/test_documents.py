@@ -1,6 +1,7 @@
 """Every `--json` answer and every ITF file is what the published schemas say, and says nothing that they do not."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from model.codes import Code
 from tests.cli.running import Edit, Killpoint
 from tests.cli.schemas import DIRECTORY, problems, validator
 
+PAGE = Path(__file__).parent / "data" / "page.yaml"
 COMMANDS = [
     ["check", "lamp.yaml"],
     ["check", "lamp.yaml", "--max-states", "20"],
@@ -95,6 +97,42 @@ def test_a_trace_tells_what_each_transition_changes(killpoint: Killpoint) -> Non
     assert state == trace["final"]
     (crash,) = [step for step in trace["steps"] if step["kind"] == "crash"]
     assert (crash["kill_point"], crash["faults"]) == ("hand.record", ["crash"])
+
+
+def test_a_trace_tells_a_crash_inside_a_step_and_a_restart(killpoint: Killpoint, here: Path) -> None:
+    shutil.copy(PAGE, here / "page.yaml")
+    done = killpoint("trace", "page.yaml", "--property", "whole", "--json")
+    (shown,) = [p for p in done.json["claim"]["properties"] if p["name"] == "whole"]
+    steps = shown["trace"]["steps"]
+
+    assert problems("trace", done.json) == []
+    assert [(step["kind"], step["step"], step["kill_point"]) for step in steps[2:4]] == [
+        ("crash", "write", "writer.write.torn"),
+        ("step", "look", None),
+    ]
+    assert steps[2]["choices"] == [False]
+    assert (steps[2]["changes"]["page"], steps[2]["changes"]["writer at"]) == ("half", "crashed")
+
+
+def test_a_trace_tells_a_restart(killpoint: Killpoint, here: Path) -> None:
+    text = PAGE.read_text(encoding="utf-8").replace(
+        "whole: {always: ",
+        'up_again: {step: "not (crashed(writer[0]) and next(writer[0].at(mend)))"}\n  whole: {always: ',
+    )
+    text = text.replace("breaks: [whole]", "breaks: [whole, up_again]")
+    (here / "page.yaml").write_text(text, encoding="utf-8")
+    shown = killpoint("trace", "page.yaml", "--property", "up_again", "--json")
+    restart = shown.json["claim"]["properties"][0]["trace"]["steps"][-1]
+    states = itf(killpoint, here, "page.yaml", "-p", "up_again")["states"]
+
+    assert problems("trace", shown.json) == []
+    assert (restart["kind"], restart["step"], restart["kill_point"], restart["changes"]) == (
+        "restart",
+        "mend",
+        None,
+        {"writer at": "mend"},
+    )
+    assert [state["#meta"]["action"] for state in states[-2:]] == ["crash", "restart"]
 
 
 # --- ITF ---

@@ -92,13 +92,11 @@ class StepRunner:
     def crashes(self, start: Term, bodies: Iterable[Step]) -> list[Run]:
         """Return all paths of a crash that is possible where `start`: through its bodies, one after the other.
 
-        Their locals are their own. Then memory is lost, and the label says that the instance is down or starts again.
+        Then memory is lost, and the label says that the instance is down or starts again.
         """
         process, instance = self.process, self.instance
         runs = [Run(start, {}, {}, label=process.start if process.restarts == "at_once" else CRASHED)]
         for body in bodies:
-            for run in runs:
-                run.locals = {}
             runs = self._block(body.body, runs)
         for run in runs:
             self._clear_fresh(run)
