@@ -70,7 +70,7 @@ def test_a_lease_that_one_of_two_holds_or_nobody(explore: Explore) -> None:
     text = """
 language: 1
 protocol: lease
-stores: {lock: {holds: {owner: {type: worker?}}}}
+stores: {lock: {holds: {owner: {type: 'worker?'}}}}
 processes:
   worker:
     count: 2
@@ -90,14 +90,14 @@ properties:
 
 
 def test_none_comes_first_and_then_the_values_in_their_order() -> None:
-    domain = environment("colour: {type: Colour?}", "pass").slots[0].domain
+    domain = environment("colour: {type: 'Colour?'}", "pass").slots[0].domain
 
     assert list(domain.values()) == [None, "red", "green", "blue"]
     assert domain.first is None
 
 
 def test_a_choice_of_an_optional_type_has_none_and_all_values(explore: Explore) -> None:
-    found = explore(environment("job: {type: Job?}", "x: Perhaps = choose(Perhaps)\njob = x"))
+    found = explore(environment("job: {type: 'Job?'}", "x: Perhaps = choose(Perhaps)\njob = x"))
 
     assert counts(found) == (4, 16, 2)
 
@@ -125,9 +125,9 @@ BODIES_WITHOUT_ERROR = {
     "an assignment of None": "owner = None\nother = owner",
 }
 HOLDS = """\
-owner: {type: Job?}
-other: {type: 0..5?}
-perhaps: {type: bool?}
+owner: {type: 'Job?'}
+other: {type: '0..5?'}
+perhaps: {type: 'bool?'}
 n: {type: 1..3}
 flags: {type: bool, per: Job}
 seen: {type: set of Job}"""
@@ -154,7 +154,7 @@ def test_what_may_meet_none_does_not_err(explore: Explore, name: str) -> None:
 
 def test_values_of_different_ranges_are_equal_where_their_numbers_are(explore: Explore) -> None:
     system = environment(
-        "a: {type: 1..2?}\nb: {type: 0..1?}",
+        "a: {type: '1..2?'}\nb: {type: '0..1?'}",
         "a = choose({None, 1, 2})\nb = choose({None, 0, 1})",
         rest='properties: {differ: {always: "a != b"}, both: {possible: "a == b and a != None"}}\n',
     )
@@ -184,7 +184,7 @@ def test_a_set_that_grows_and_shrinks_has_all_subsets(explore: Explore) -> None:
 def test_a_choice_from_a_set_takes_each_element_and_nothing_from_the_empty_one(explore: Explore) -> None:
     found = explore(
         environment(
-            "left: {type: set of Job, init: [1, 2, 3]}\nlast: {type: Job?}",
+            "left: {type: set of Job, init: [1, 2, 3]}\nlast: {type: 'Job?'}",
             "x: Job = choose(left)\nleft.remove(x)",
             rest='properties: {empty: {possible: "left == set()"}}\n',
         )
@@ -291,7 +291,9 @@ properties: {never: {always: "not (hit and a[0] and not a[1] and 1 in seen)"}}
 
 
 def test_initial_states_come_in_the_order_of_the_types() -> None:
-    system = environment("a: {type: Job?, init: any}\nb: {type: bool, init: any}", "pass", rest='initially: "a != 2"\n')
+    system = environment(
+        "a: {type: 'Job?', init: any}\nb: {type: bool, init: any}", "pass", rest='initially: "a != 2"\n'
+    )
 
     assert system.initial_states == tuple((a, b) for a in (None, 1, 3) for b in (False, True))
 
@@ -305,7 +307,7 @@ def test_ghosts_may_start_anywhere(explore: Explore) -> None:
 REFUSED = {
     "no initial state": ("a: {type: Job, init: any}", 'initially: "a > 3"\n', Code.NO_INITIAL_STATE),
     "too many initial states": ("a: {type: 0..99, per: 0..2, init: any}", "", Code.LIMIT),
-    "no value of the condition": ("a: {type: Job?, init: any}", 'initially: "a > 1"\n', Code.NONE_HAS_NO_VALUE),
+    "no value of the condition": ("a: {type: 'Job?', init: any}", 'initially: "a > 1"\n', Code.NONE_HAS_NO_VALUE),
     "too many elements": ("a: {type: set of 0..n}", "parameters: {n: {default: 8}}\n", Code.LIMIT),
     "an element outside at the start": (
         "a: {type: set of 0..n, init: [3]}",
@@ -332,7 +334,7 @@ def test_what_only_the_parameters_tell_is_refused_then(name: str) -> None:
 
 def test_a_trace_shows_sets_and_none_in_every_form() -> None:
     system = environment(
-        "seen: {type: set of Colour, init: [blue]}\njob: {type: Job?}\nstart: {type: Job, init: any}",
+        "seen: {type: set of Colour, init: [blue]}\njob: {type: 'Job?'}\nstart: {type: Job, init: any}",
         "seen.add(red)\njob = choose({None, 2})",
         rest='properties: {small: {always: "size(seen) < 2 or job == None"}}\ninitially: "start == 3"\n',
     )
