@@ -41,6 +41,8 @@ def not_covered_by(asked: Property) -> tuple[str, ...]:
     match asked.kind:
         case PropertyKind.POSSIBLE:
             return ("whether it is reached in every run, or from every state: one run reaches it",)
+        case PropertyKind.CHECKED:
+            return ("every other moment: it is looked at where a step checks it",)
         case PropertyKind.RECOVERABLE:
             return ("whether every run gets there: from every state some run does",)
         case _:

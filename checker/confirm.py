@@ -26,14 +26,14 @@ def confirm_property(system: TransitionSystem, asked: Property, finding: Finding
     Raises:
         EngineDisagreement: the trace does not exist, or its end is not what it is said to be.
     """
-    _confirm_trace(system, finding)
-    on_transition = asked.kind is PropertyKind.STEP
+    _confirm_trace(system, finding, asked)
+    on_transition = asked.kind.of_transitions
     if on_transition and not finding.trace.steps:
         raise EngineDisagreement(f"`{asked.name}` is said to break on a transition, and the trace has none")
     try:
         if asked.kind is PropertyKind.POSSIBLE:
             _confirm_witness(system, asked, finding.trace)
-        else:
+        elif asked.kind is not PropertyKind.CHECKED:  # which the trace violates, or it would not have been taken
             confirm_violation(system, finding.trace, asked.expression, on_transition=on_transition)
     except EvaluationError as error:
         raise EngineDisagreement(f"`{asked.name}` has no value where an engine decides it: {error.message}") from error
@@ -77,11 +77,11 @@ def confirm_waiting(system: TransitionSystem, finding: Finding) -> None:
         raise EngineDisagreement(f"no process waits in {describe_state(system, state)}")
 
 
-def _confirm_trace(system: TransitionSystem, finding: Finding) -> None:
+def _confirm_trace(system: TransitionSystem, finding: Finding, claimed: Property | None = None) -> None:
     trace = finding.trace
     if finding.depth != len(trace):
         raise EngineDisagreement(f"a trace of {len(trace)} transitions is called {finding.depth} deep")
-    replay(system, list(trace.states), [step.action for step in trace.steps])
+    replay(system, list(trace.states), [step.action for step in trace.steps], claimed=claimed)
 
 
 def _confirm_witness(system: TransitionSystem, asked: Property, trace: Trace) -> None:

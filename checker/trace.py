@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from model.evaluate import Evaluator
 from model.expressions import Expression
+from model.specification import Property, PropertyKind
 from model.system import State, TransitionSystem
 from model.transitions import Action, Transition
 from model.types import Value
@@ -56,15 +57,29 @@ class EngineDisagreement(Exception):
     """Two readings of a specification contradict each other; a defect of killpoint, never of the specification."""
 
 
-_taken: WeakKeyDictionary[TransitionSystem, dict[tuple[State, Action, State], Transition]] = WeakKeyDictionary()
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a transition must be beside its action and successor: one that violates this `checked` property."""
+
+    violates: str = ""
+
+    def fits(self, transition: Transition) -> bool:
+        return not self.violates or self.violates in transition.violated
+
+
+_taken: WeakKeyDictionary[TransitionSystem, dict[tuple[State, Action, State, _Wanted], Transition]]
+_taken = WeakKeyDictionary()
 """Transitions that the evaluator has taken: traces of one system have their beginnings in common."""
 
 
-def replay(system: TransitionSystem, states: list[State], actions: list[Action]) -> Trace:
+def replay(
+    system: TransitionSystem, states: list[State], actions: list[Action], *, claimed: Property | None = None
+) -> Trace:
     """Take a path that an engine found, transition by transition, with the evaluator.
 
     `states` has one more element than `actions`. Choices and faults are filled in by the evaluator: of several
-    transitions with the same action and successor the first in its order.
+    transitions with the same action and successor the first in its order. Of those the last one has to violate the
+    `checked` property that is `claimed` to break: what a check finds leaves no mark in the state.
 
     Raises:
         EngineDisagreement: a state is not initial, or a transition does not exist.
@@ -74,10 +89,12 @@ def replay(system: TransitionSystem, states: list[State], actions: list[Action])
     evaluator = Evaluator(system)
     taken = _taken.setdefault(system, {})
     steps: list[TraceStep] = []
-    for before, action, after in zip(states, actions, states[1:], strict=False):
-        found = taken.get((before, action, after)) or _transition(evaluator, before, action, after)
+    checked = claimed.name if claimed is not None and claimed.kind is PropertyKind.CHECKED else ""
+    for number, (before, action, after) in enumerate(zip(states, actions, states[1:], strict=False), start=1):
+        wanted = _Wanted(checked if number == len(actions) else "")
+        found = taken.get((before, action, after, wanted)) or _transition(evaluator, before, action, after, wanted)
         if found is not None:
-            taken[before, action, after] = found
+            taken[before, action, after, wanted] = found
         else:
             available = ", ".join(
                 sorted({f"{t.action.process}.{t.action.label}" for t in evaluator.transitions(before)})
@@ -91,9 +108,11 @@ def replay(system: TransitionSystem, states: list[State], actions: list[Action])
     return Trace(states[0], tuple(steps))
 
 
-def _transition(evaluator: Evaluator, before: State, action: Action, after: State) -> Transition | None:
+def _transition(
+    evaluator: Evaluator, before: State, action: Action, after: State, wanted: _Wanted
+) -> Transition | None:
     for candidate in evaluator.transitions_of(before, action):
-        if isinstance(candidate, Transition) and candidate.successor == after:
+        if isinstance(candidate, Transition) and candidate.successor == after and wanted.fits(candidate):
             return candidate
     return None
 

@@ -122,6 +122,7 @@ class Declarer(DataReader):
         self.definitions()
         headers = self._process_headers()
         tables = self._table_headers()
+        self._property_headers()
         self._sign(headers, tables)
         processes = {name: p for name, node in headers.items() if (p := self._process(name, node)) is not None}
         properties = self._properties()
@@ -147,6 +148,7 @@ class Declarer(DataReader):
             unrollings=unrollings(self._findings, self.diagnostics),
         )
         used = frozenset(use for found in self._findings for use in found.used)
+        self._refuse_unchecked(properties, used)
         return Declared(
             specification,
             self.root,
@@ -220,7 +222,8 @@ class Declarer(DataReader):
             for name, mapping in headers.items()
             for header in (self.declarations.processes[name],)
         )
-        signature = (sections, definitions, columns, processes, frozenset(self.declarations.failed))
+        checked = self.declarations.checked
+        signature = (sections, definitions, columns, processes, checked, frozenset(self.declarations.failed))
         self._signature = self.cache.signatures.setdefault(signature, len(self.cache.signatures))
 
     # -- tables ---------------------------------------------------------------------------------------------------
@@ -440,6 +443,27 @@ class Declarer(DataReader):
 
     # -- properties and views -------------------------------------------------------------------------------------
 
+    def _property_headers(self) -> None:
+        """Find out which properties there are, for the steps that check some of them."""
+        node = self.root.get("properties")
+        entries = node.entries if isinstance(node, Mapping) else {}
+        self.declarations.properties = frozenset(entries)
+        self.declarations.checked = frozenset(
+            name
+            for name, entry in entries.items()
+            if isinstance(entry.value, Mapping) and PropertyKind.CHECKED.value in entry.value.entries
+        )
+
+    def _refuse_unchecked(self, properties: Names[str, Property], used: frozenset[tuple[str, str]]) -> None:
+        """Refuse a `checked` property that no step checks; a patch may lose the check, which then shows in a run."""
+        if not self.base or self.diagnostics.has_errors:
+            return
+        for name, asked in properties.items():
+            if asked.kind is PropertyKind.CHECKED and ("checked", name) not in used:
+                message = f"no step checks {quoted(name)}"
+                help_text = f"put `check({name}, …)` where it has to be true"
+                self.diagnostics.report(Code.NEVER_CHECKED, message, asked.span, help=help_text)
+
     def _properties(self) -> dict[str, Property]:
         read = self.reader
         section = read.section(self.root, "properties", "`properties`")
@@ -461,9 +485,13 @@ class Declarer(DataReader):
                 raise Failed  # by another kind, which has been reported
             kinds = " and ".join(f"`{kind}`" for kind in given) or "no kind"
             message = f"a property has exactly one kind; `{name}` has {kinds}"
-            help_text = "the kinds are `always`, `step`, `possible` and `recoverable`"
+            *others, last = (f"`{kind}`" for kind in _PROPERTY_KINDS)
+            help_text = f"the kinds are {', '.join(others)} and {last}"
             read.fail(Code.PROPERTY_KIND, message, entry.key.span, help=help_text)
         kind = PropertyKind(given[0])
+        if kind is PropertyKind.CHECKED:
+            node = mapping.entries[given[0]].value
+            return Property(name, kind, Constant(True, BOOL, node.span), entry.key.span, read.text(node, "`checked`"))
         scope = Scope(Place.STEP_PROPERTY if kind is PropertyKind.STEP else Place.PROPERTY)
         text = read.scalar(mapping.entries[given[0]].value, f"`{given[0]}`")
         expression = self.expressions.from_scalar(text, scope, BOOL)

@@ -45,7 +45,7 @@ from model.expressions import (
 )
 from model.source import Span
 from model.specification import Process, Row, Step, Table
-from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
+from model.statements import Assign, Check, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
 from model.system import STOPPED, State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure, Transition
 from model.types import CounterType, RangeType, Value, ValueType
@@ -70,8 +70,11 @@ class Observer(Protocol):
     def premise(self, span: Span) -> None:
         """Record that the premise of the `implies` at `span` was true."""
 
+    def check(self, name: str) -> None:
+        """Record that a `check` of this property was met."""
+
     def path_ended(self, completed: bool) -> None:
-        """Record that a path through a step is over; the branches told since the last call are its own.
+        """Record that a path through a step is over; the branches and checks told since the last call are its own.
 
         Only a completed one is a transition. The others do not exist, or err.
         """
@@ -82,6 +85,9 @@ class _Unobserved:
         """Ignore."""
 
     def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
+        """Ignore."""
+
+    def check(self, name: str) -> None:
         """Ignore."""
 
     def path_ended(self, completed: bool) -> None:
@@ -379,6 +385,7 @@ class _StepRun(_Frame):
         """For each choice met: the answer given and the number of possible answers."""
         self.choices: list[Value] = []
         self.faults: list[str] = []
+        self.violated: list[str] = []
         self.written: set[str] = set()
         self.next_label: str = step.next_label
 
@@ -394,7 +401,8 @@ class _StepRun(_Frame):
             return Failure(action, tuple(self.choices), tuple(self.faults), error)
         self._finish()
         fair = self.step.fair and not self.faults
-        return Transition(action, tuple(self.choices), tuple(self.faults), tuple(self.values), fair)
+        violated = tuple(dict.fromkeys(self.violated))
+        return Transition(action, tuple(self.choices), tuple(self.faults), tuple(self.values), fair, violated)
 
     def next_script(self) -> list[int]:
         """Return the script of the next path in order; empty when this was the last."""
@@ -473,6 +481,11 @@ class _StepRun(_Frame):
                 raise _StepEnded
             case Read(store=store):
                 self._copy[self.system.fresh_slots[self.process.name, self.instance, store]] = True
+            case Check(property=name, condition=condition):
+                true = self.value(condition)
+                self.observer.check(name)
+                if not true:
+                    self.violated.append(name)
             case _:
                 assert_never(statement)
 

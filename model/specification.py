@@ -15,7 +15,7 @@ from typing import Final, Literal
 from model.diagnostics import Diagnostic
 from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
-from model.statements import Statement
+from model.statements import Check, Statement, walk_statements
 from model.types import EnumType, RangeType, Value, ValueType
 
 UNLIMITED: Final = "unlimited"
@@ -169,16 +169,27 @@ class PropertyKind(Enum):
     STEP = "step"
     POSSIBLE = "possible"
     RECOVERABLE = "recoverable"
+    CHECKED = "checked"
+
+    @property
+    def of_transitions(self) -> bool:
+        """Whether what violates it is a transition, the last one of its trace."""
+        return self in (PropertyKind.STEP, PropertyKind.CHECKED)
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A named claim about every run."""
+    """A named claim about every run.
+
+    A `checked` one claims nothing of states: its expression is constantly true, and `sentence` says what the `check`
+    statements of its name look at.
+    """
 
     name: str
     kind: PropertyKind
     expression: Expression
     span: Span
+    sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +241,12 @@ class Specification:
     comparisons: tuple[CounterComparison, ...] = ()
     unrollings: tuple[Unrolling, ...] = ()
     """What can be checked only when the parameters are fixed (`model.system`)."""
+
+    @property
+    def checked(self) -> frozenset[str]:
+        """The properties that some step has a `check` of."""
+        statements = (s for p in self.processes.values() for step in p.steps for s in walk_statements(step.body))
+        return frozenset(s.property for s in statements if isinstance(s, Check))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

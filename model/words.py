@@ -11,12 +11,12 @@ IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 CALLS = ("all", "any", "count", "implies", "min", "max", "next", "fresh", "fault", "stopped", "crashed")
 """Words that are called for a value."""
 
-STATEMENT_CALLS = ("when", "goto", "stop", "read")
+STATEMENT_CALLS = ("when", "goto", "stop", "read", "check")
 """Words that are called as a statement."""
 
-LATER_CALLS = {"check": "`check`", "size": "sets (`size`)"}
+LATER_CALLS = {"size": "sets (`size`)"}
 LATER_METHODS = ("add", "remove")
-LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "initially", "leads_to", "checked"})
+LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "initially", "leads_to"})
 """Keys of the language that come later."""
 
 PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})

@@ -376,8 +376,10 @@ class _Run:
             coverage.faults.update(path.faults)
             keys.update(program.implied_events(number))
         for key in keys:
-            if len(key) == 3:
-                coverage.branches.add((key[1], key[2]))
+            if len(key) == 3 and isinstance(key[2], str):
+                coverage.checks.add(key[2])
+            elif len(key) == 3:
+                coverage.branches.add((key[1], key[2] is True))
             elif key[0] == "row":
                 coverage.rows.add(key[1])
             else:
@@ -466,9 +468,9 @@ class _Run:
         targets |= {("waiting", 0, i): t for i, t in self.waiting.items()}
         chains = self._walk_back(targets)
         for (kind, claim, i), target in targets.items():
-            trace = self._replayed(i, chains[kind, claim, i], target)
+            name = self.program.claims[claim].name if kind == "claim" else ""
+            trace = self._replayed(i, chains[kind, claim, i], target, name)
             if kind == "claim":
-                name = self.program.claims[claim].name
                 self.results[i].findings[name] = Finding(
                     len(trace), trace, still_possible=self.still_possible.get((name, i), ())
                 )
@@ -518,12 +520,13 @@ class _Run:
             raise EngineDisagreement(f"a state of layer {depth + 1} has no predecessor in layer {depth}")
         return found
 
-    def _replayed(self, i: int, chain: list[tuple[int, int]], target: _Target) -> Trace:
+    def _replayed(self, i: int, chain: list[tuple[int, int]], target: _Target, claim: str) -> Trace:
         if target.path >= 0:
             chain = [*chain, (target.successor, target.path)]
         states = [self._state(key)[1] for key, _ in chain]
         actions = [self.program.entries[path].path.action for _, path in chain[1:]]
-        return replay(self.results[i].system, states, actions)
+        system = self.results[i].system
+        return replay(system, states, actions, claimed=system.specification.properties.get(claim))
 
     def _failure(self, i: int, trace: Trace) -> Finding:
         """Find with the evaluator what goes wrong in a state that the columns call failing."""

@@ -148,9 +148,13 @@ class _Explorer:
     def _errors_on_transition(self, number: int, state: State, transition: Transition) -> int:
         """Evaluate everything that is said of transitions; return how many properties have no value on this one."""
         errors = 0
-        for asked in self._of(PropertyKind.STEP):
+        for asked in self._of(PropertyKind.STEP, PropertyKind.CHECKED):
             try:
-                true = self.evaluator.holds(asked.expression, state, transition.successor)
+                true = (
+                    asked.name not in transition.violated
+                    if asked.kind is PropertyKind.CHECKED
+                    else self.evaluator.holds(asked.expression, state, transition.successor)
+                )
             except EvaluationError as error:
                 errors += 1
                 self._failed(number, error, None)
@@ -239,8 +243,8 @@ class _Explorer:
 class _Recorder:
     """Keeps what the evaluator reports; see `model.evaluate.Observer`.
 
-    A branch counts only on a path that becomes a transition. A row counts wherever it is the one that matches: the row
-    that keeps a `when` false has decided something, though there is no path.
+    A branch or check counts only on a path that becomes a transition. A row counts wherever it is the one that matches:
+    the row that keeps a `when` false has decided something, though there is no path.
     """
 
     def __init__(self, coverage: Coverage) -> None:
@@ -248,14 +252,20 @@ class _Recorder:
         self.shadowed: set[Span] = set()
         coverage.shadowed_rows = self.shadowed
         self.path: set[tuple[Span, bool]] = set()
+        self.checked: set[str] = set()
 
     def branch(self, span: Span, taken: bool) -> None:
         self.path.add((span, taken))
 
+    def check(self, name: str) -> None:
+        self.checked.add(name)
+
     def path_ended(self, completed: bool) -> None:
         if completed:
             self.coverage.branches |= self.path
+            self.coverage.checks |= self.checked
         self.path.clear()
+        self.checked.clear()
 
     def row(self, span: Span) -> None:
         self.coverage.rows.add(span)

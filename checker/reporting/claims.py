@@ -158,6 +158,8 @@ def _conclusion(asked: PropertyReport) -> str:
             return f"{asked.name} is false here"
         case PropertyKind.STEP:
             return f"{asked.name} is false of the last transition"
+        case PropertyKind.CHECKED:
+            return f"a check of {asked.name} is false in the last transition"
         case PropertyKind.POSSIBLE:
             return f"{asked.name} is reached here"
         case PropertyKind.RECOVERABLE:

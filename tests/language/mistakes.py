@@ -45,6 +45,11 @@ def _close(*lines: str) -> Change:
     return CLOSE, "".join(f"        {line}\n" for line in lines)
 
 
+def _checked() -> Change:
+    """Make a property one that steps have to check."""
+    return PROPERTY, "charged_once: {checked: a seat is paid for once}"
+
+
 def _mutant(patch: str) -> Change:
     return FORGETFUL, f"forgetful: {patch}"
 
@@ -104,7 +109,6 @@ CHANGES: dict[str, Change | list[Change]] = {
         'can_sell: {possible: "any(sale[s] == sold for s in Seat)"}',
         "can_sell: {leads_to: []}",
     ),
-    "KP106 a check": _reserve("check(charged_once, seat > 0)"),
     "KP106 nothing as a value": _always("sale[1] != None"),
     "KP106 adding to a set": _reserve("last.add(seat)"),
     "KP107 a range and a choice": ("one_of: [hold, resell]", "one_of: [hold, resell], range: 1..2"),
@@ -267,6 +271,11 @@ CHANGES: dict[str, Change | list[Change]] = {
     # --- Tables, properties, faults ---
     "KP501 a column that is left open": (TABLE_ROW, 'otherwise: {when: "True"}'),
     "KP501 a row without a condition": (TABLE_ROW, "otherwise: {action: wait}"),
+    "KP209 a check of a property that is not there": _reserve("check(charged_twice, seat > 0)"),
+    "KP306 a check without a condition": _reserve("check(charged_once)"),
+    "KP402 a fault in a check": [_reserve("check(charged_once, fault(lost_reply))"), _checked()],
+    "KP209 a check of a property that stands for itself": _reserve("check(charged_once, seat > 0)"),
+    "KP508 a property that no step checks": _checked(),
     "KP504 two kinds": (
         'no_rush: {always: "not plan.urgent or in_doubt"}',
         'no_rush: {always: "strict", possible: "strict"}',

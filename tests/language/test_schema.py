@@ -320,7 +320,6 @@ REFUSED: dict[str, Change] = {
         "keep": ("variable", PLACES["a variable of a process"], True),
         "initially": ("specification", "", "True"),
         "leads_to": ("property", PLACES["a property"], ["True", "True"]),
-        "checked": ("property", PLACES["a property"], "once"),
     }.items()},
     # Keys that are needed.
     "no language": drop("language"),

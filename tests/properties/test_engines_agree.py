@@ -135,6 +135,9 @@ def check_property(system: TransitionSystem, name: str, finding: Finding) -> Non
     asked = system.specification.properties[name]
     if asked.kind is PropertyKind.POSSIBLE:
         assert Evaluator(system).holds(asked.expression, finding.trace.last)
+    elif asked.kind is PropertyKind.CHECKED:
+        states, actions = list(finding.trace.states), [step.action for step in finding.trace.steps]
+        assert replay(system, states, actions, claimed=asked) == finding.trace
     elif asked.kind is PropertyKind.RECOVERABLE:
         try:
             assert not Evaluator(system).holds(asked.expression, finding.trace.last)

@@ -83,6 +83,7 @@ class Bodies:
             (1, self._fault),
             (1, self._pass),
         ]
+        options += [(3, self._check)] if self.words.checked else []
         if not self.process.environment:
             options += [(3, self._leave), (1, self._read)]
         if depth > 0:
@@ -254,6 +255,12 @@ class Bodies:
     def _pass(self, view: View, depth: int) -> Block:
         del view, depth
         return Block(("pass",))
+
+    def _check(self, view: View, depth: int) -> Block:
+        seeing = replace(view, ghosts=True, processes=True)
+        return self._behaviour(
+            f"check({self.dice.one(self.words.checked)}, {self.formulas.boolean(seeing, min(depth, 1))})"
+        )
 
     # -- helpers ----------------------------------------------------------------------------------------------------
 

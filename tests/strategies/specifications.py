@@ -61,6 +61,7 @@ class _Writer:
         self._section("faults", faults)
         self._definitions()
         self._tables()
+        self.words.checked += [f"checked{number}" for number in range(self.dice.weighted([(3, 0), (3, 1), (2, 2)]))]
         bodies = Bodies(self.dice, self.words, self.formulas, self.padding)
         self._processes(bodies)
         properties = self._properties()
@@ -360,6 +361,11 @@ class _Writer:
     def _properties(self) -> list[str]:
         lines: list[str] = []
         names: list[str] = []
+        # One that the bodies happen not to check would be refused.
+        self.words.checked = [n for n in self.words.checked if any(f"check({n}," in line for line in self.lines)]
+        for name in self.words.checked:
+            names.append(name)
+            lines.append(f"{name}: {{checked: it was drawn}}")
         for number in range(self.dice.number(1, 5)):
             kind = self.dice.one(["always", "step", "possible", "recoverable"])
             view = View(ghosts=True, processes=True, transitions=kind == "step")

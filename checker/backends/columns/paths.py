@@ -47,6 +47,8 @@ class GuardedPath:
     faults: tuple[str, ...]
     fair: bool
     events: tuple[Event, ...]
+    violations: tuple[tuple[str, Term], ...] = ()
+    """The `checked` properties that the path checks, each with where, within the guard, the check is false."""
     twin: int = 0
     """Tells apart paths of one step that are alike in everything."""
 
@@ -98,6 +100,7 @@ class PathBuilder:
                 run.faults,
                 step.fair and not run.faults,
                 tuple(dict.fromkeys(run.events)),
+                tuple(dict.fromkeys(run.violations)),
             )
             for run in runner.runs()
         )
