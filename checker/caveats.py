@@ -33,6 +33,11 @@ def assumed_by(asked: Property) -> tuple[str, ...]:
             "fairness: only fair steps help; a fault, a crash or an unfair step on the way is never needed",
             "choice: `choose` may go well",
         )
+    if asked.kind is PropertyKind.LEADS_TO:
+        return (
+            "fairness: each instance takes a fair step that stays possible, and no step is owed to `fair: false`",
+            "faults: any finite number of them, crashes too; some time after the last one it is answered",
+        )
     return ()
 
 
@@ -43,6 +48,8 @@ def not_covered_by(asked: Property) -> tuple[str, ...]:
             return ("whether it is reached in every run, or from every state: one run reaches it",)
         case PropertyKind.CHECKED:
             return ("every other moment: it is looked at where a step checks it",)
+        case PropertyKind.LEADS_TO:
+            return ("how soon it is answered, and whether while faults go on for ever",)
         case PropertyKind.RECOVERABLE:
             return ("whether every run gets there: from every state some run does",)
         case _:

@@ -166,8 +166,8 @@ def _judge_property(
 ) -> PropertyReport:
     reported = exploration.findings.get(asked.name)
     exhaustive = explored_to_the_end(exploration)
-    if asked.kind is PropertyKind.RECOVERABLE and not exhaustive:
-        reported = None  # the way to the goal may lead through what was not explored
+    if asked.kind in (PropertyKind.RECOVERABLE, PropertyKind.LEADS_TO) and not exhaustive:
+        reported = None  # the way to the goal, or out of a cycle, may lead through what was not explored
     finding = confirmation.of(reported, lambda found: confirm_property(exploration.system, asked, found))
     if reported is not finding:
         verdict = Verdict.UNKNOWN

@@ -8,10 +8,11 @@ Nothing is believed that can be asked again cheaply: the evaluator takes every t
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from checker.exploration import Coverage, Exploration, Finding
-from checker.trace import Trace, replay
+from checker.trace import replay
 from model.codes import code_of
 from model.source import Span
 from model.system import State, TransitionSystem
@@ -89,6 +90,7 @@ def _from_finding(system: TransitionSystem, finding: Finding) -> Document:
         ],
         "actions": [_from_action(step.action) for step in trace.steps],
         "failing": _from_action(trace.failing) if trace.failing is not None else None,
+        "loop": trace.loop,
         "error": [error.code.number, error.message, _from_span(error.span)] if error is not None else None,
         "still_possible": list(finding.still_possible),
     }
@@ -100,11 +102,17 @@ def _to_finding(system: TransitionSystem, document: Document, name: str = "") ->
     actions = [_to_action(action) for action in document["actions"]]
     if len(states) != len(actions) + 1:
         raise ValueError("a trace has one state more than transitions")
-    trace = replay(system, states, actions, claimed=system.specification.properties.get(name))
+    trace = replay(
+        system, states, actions, claimed=system.specification.properties.get(name), loop=_to_loop(document["loop"])
+    )
     if document["failing"] is not None:
-        trace = Trace(trace.initial, trace.steps, _to_action(document["failing"]))
+        trace = replace(trace, failing=_to_action(document["failing"]))
     still_possible = tuple(str(step) for step in document["still_possible"])
     return Finding(len(trace), trace, _to_error(document["error"], _file_of(system)), still_possible)
+
+
+def _to_loop(number: Any) -> int | None:
+    return None if number is None else int(number)
 
 
 def _to_state(system: TransitionSystem, indices: list[int]) -> State:

@@ -31,12 +31,20 @@ class TraceStep:
 class Trace:
     """An initial state and the transitions from it.
 
-    `failing` is the action that could not be completed where the trace ends in a run-time error, else None.
+    `failing` is the action that could not be completed where the trace ends in a run-time error, else None. A *lasso*
+    has in `loop` the number of the state from which it goes round for ever: the last state is the same one again. Where
+    that is the last state's own number, the run stays there.
     """
 
     initial: State
     steps: tuple[TraceStep, ...] = ()
     failing: Action | None = None
+    loop: int | None = None
+
+    @property
+    def cycle(self) -> tuple[TraceStep, ...]:
+        """The transitions that go round for ever; none where there is no lasso, or where it stays in one state."""
+        return self.steps[self.loop :] if self.loop is not None else ()
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -59,12 +67,14 @@ class EngineDisagreement(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What a transition must be beside its action and successor: one that violates this `checked` property."""
+    """What a transition must be beside its action and successor: one that violates a property, one without a fault."""
 
     violates: str = ""
+    steady: bool = False
 
     def fits(self, transition: Transition) -> bool:
-        return not self.violates or self.violates in transition.violated
+        violates = not self.violates or self.violates in transition.violated
+        return violates and not (self.steady and transition.faults)
 
 
 _taken: WeakKeyDictionary[TransitionSystem, dict[tuple[State, Action, State, _Wanted], Transition]]
@@ -73,13 +83,19 @@ _taken = WeakKeyDictionary()
 
 
 def replay(
-    system: TransitionSystem, states: list[State], actions: list[Action], *, claimed: Property | None = None
+    system: TransitionSystem,
+    states: list[State],
+    actions: list[Action],
+    *,
+    claimed: Property | None = None,
+    loop: int | None = None,
 ) -> Trace:
     """Take a path that an engine found, transition by transition, with the evaluator.
 
     `states` has one more element than `actions`. Choices and faults are filled in by the evaluator: of several
     transitions with the same action and successor the first in its order. Of those the last one has to violate the
-    `checked` property that is `claimed` to break: what a check finds leaves no mark in the state.
+    `checked` property that is `claimed` to break: what a check finds leaves no mark in the state. From the state with
+    the number `loop` on no transition may have a fault in it.
 
     Raises:
         EngineDisagreement: a state is not initial, or a transition does not exist.
@@ -91,7 +107,7 @@ def replay(
     steps: list[TraceStep] = []
     checked = claimed.name if claimed is not None and claimed.kind is PropertyKind.CHECKED else ""
     for number, (before, action, after) in enumerate(zip(states, actions, states[1:], strict=False), start=1):
-        wanted = _Wanted(checked if number == len(actions) else "")
+        wanted = _Wanted(checked if number == len(actions) else "", steady=loop is not None and number > loop)
         found = taken.get((before, action, after, wanted)) or _transition(evaluator, before, action, after, wanted)
         if found is not None:
             taken[before, action, after, wanted] = found
@@ -105,7 +121,7 @@ def replay(
                 f"from that state it has: {available or 'nothing'}"
             )
         steps.append(TraceStep(found.action, found.choices, found.faults, found.successor))
-    return Trace(states[0], tuple(steps))
+    return Trace(states[0], tuple(steps), loop=loop)
 
 
 def _transition(

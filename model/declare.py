@@ -16,8 +16,8 @@ from model import limits
 from model.declare_data import DataCache, DataReader, unrollings
 from model.diagnostics import Code, Diagnostics, did_you_mean, quoted
 from model.elaborate_steps import StepElaborator
-from model.expressions import Constant, Expression
-from model.failures import Effort, Failed, give_up
+from model.expressions import Constant, Expression, Implies
+from model.failures import Effort, Failed, collect, give_up
 from model.lints import lint_process, lint_step, lint_table
 from model.scope import Definition, Findings, Place, ProcessHeader, Scope, TableHeader
 from model.source import Span
@@ -492,6 +492,8 @@ class Declarer(DataReader):
         if kind is PropertyKind.CHECKED:
             node = mapping.entries[given[0]].value
             return Property(name, kind, Constant(True, BOOL, node.span), entry.key.span, read.text(node, "`checked`"))
+        if kind is PropertyKind.LEADS_TO:
+            return self._leads_to(name, mapping.entries[given[0]].value, entry.key.span)
         scope = Scope(Place.STEP_PROPERTY if kind is PropertyKind.STEP else Place.PROPERTY)
         text = read.scalar(mapping.entries[given[0]].value, f"`{given[0]}`")
         expression = self.expressions.from_scalar(text, scope, BOOL)
@@ -500,6 +502,17 @@ class Declarer(DataReader):
             help_text = "write `always`, which looks at the last state of a run as well"
             self.diagnostics.report(Code.STEP_PROPERTY_WITHOUT_NEXT, message, entry.key.span, help=help_text)
         return Property(name, kind, expression, entry.key.span)
+
+    def _leads_to(self, name: str, node: Node, span: Span) -> Property:
+        items = self.reader.sequence(node, "`leads_to`").items
+        if len(items) != 2:
+            message = f"`leads_to` is a list of two expressions, not of {len(items)}"
+            self.reader.fail(Code.WRONG_SHAPE, message, node.span, help="write `[p, q]`: whoever has `p` comes to `q`")
+        texts = [self.reader.scalar(item, "an entry of `leads_to`") for item in items]
+        scope = Scope(Place.PROPERTY)
+        premise, goal = collect([partial(self.expressions.from_scalar, text, scope, BOOL) for text in texts])
+        owed = Implies(premise, goal, " ".join(texts[0].text.split()), node.span)
+        return Property(name, PropertyKind.LEADS_TO, owed, span, goal=goal)
 
     def _views(self, variables: Names[str, Variable]) -> dict[str, tuple[str, ...]]:
         read = self.reader

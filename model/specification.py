@@ -169,6 +169,7 @@ class PropertyKind(Enum):
     STEP = "step"
     POSSIBLE = "possible"
     RECOVERABLE = "recoverable"
+    LEADS_TO = "leads_to"
     CHECKED = "checked"
 
     @property
@@ -181,6 +182,9 @@ class PropertyKind(Enum):
 class Property:
     """A named claim about every run.
 
+    Of `leads_to: [p, q]` the expression is `implies(p, q)`, which is false in the states from which `q` is owed, and
+    `goal` is `q`; of all others the goal is None.
+
     A `checked` one claims nothing of states: its expression is constantly true, and `sentence` says what the `check`
     statements of its name look at.
     """
@@ -190,6 +194,12 @@ class Property:
     expression: Expression
     span: Span
     sentence: str = ""
+    goal: Expression | None = None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything that has to have a value where the property is judged."""
+        return (self.expression,) if self.goal is None else (self.expression, self.goal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ STATEMENT_CALLS = ("when", "goto", "stop", "read", "check")
 
 LATER_CALLS = {"size": "sets (`size`)"}
 LATER_METHODS = ("add", "remove")
-LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "initially", "leads_to"})
+LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "initially"})
 """Keys of the language that come later."""
 
 PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})

@@ -19,6 +19,7 @@ from checker.backends.columns.program import SYSTEMS_MAX, Program, Tally, Words
 from checker.backends.columns.terms import Term
 from checker.backends.columns.translation import Claim, Translation, slot_keys
 from checker.engines import frontier
+from checker.engines.lassosearch import KeyLasso, LassoSearch, PathKinds
 from checker.engines.processes import in_processes
 from checker.engines.recover import lost_states
 from checker.engines.widestates import WideCodec
@@ -137,6 +138,7 @@ class _Run:
         self.found: dict[tuple[int, int], _Target] = {}
         self.failures: dict[int, _Target] = {}
         self.waiting: dict[int, _Target] = {}
+        self.lassos: dict[tuple[str, int], KeyLasso] = {}
         self.still_possible: dict[tuple[str, int], tuple[str, ...]] = {}
         self.tallies: list[Tally] = []
         self.idle: list[Tally] = []
@@ -175,6 +177,7 @@ class _Run:
         self._summarise(outcome.complete)
         self._shadows()
         self._recoverable()
+        self._leads_to()
         self._traces()
         self.layers.close()
         return self.results
@@ -407,15 +410,12 @@ class _Run:
     # -- recoverable ----------------------------------------------------------------------------------------------
 
     def _recoverable(self) -> None:
-        claims = [c for c in self.program.claims if c.kind is PropertyKind.RECOVERABLE]
-        if not claims or not any(result.complete for result in self.results):
+        groups = self._claims_by_name(PropertyKind.RECOVERABLE)
+        if not groups:
             return
         ordered = np.sort(np.concatenate([self.layers[depth] for depth in range(len(self.layers))]))
         complete = np.array([result.complete for result in self.results])
-        by_name: dict[str, list[Claim]] = {}
-        for claim in claims:
-            by_name.setdefault(claim.name, []).append(claim)
-        for group in by_name.values():
+        for group in groups:
             terms = self.program.terms
             goals = [(terms.all_of((c.term.value, terms.negation(c.term.error))), c.systems) for c in group]
             select = self.program.selector(goals)
@@ -424,6 +424,15 @@ class _Run:
             relevant = complete & np.array([bool(asked >> i & 1) for i in range(self.count)])
             goal |= ~relevant[self.system_numbers(ordered)]
             self._take_lost(group, lost_states(self.layers, ordered, goal, self._fair_successors))
+
+    def _claims_by_name(self, kind: PropertyKind) -> list[list[Claim]]:
+        """Return the claims of a kind that only the whole space decides, the readings of one property together."""
+        by_name: dict[str, list[Claim]] = {}
+        if any(result.complete for result in self.results):
+            for claim in self.program.claims:
+                if claim.kind is kind:
+                    by_name.setdefault(claim.name, []).append(claim)
+        return list(by_name.values())
 
     def _fair_successors(self, states: Words) -> Iterator[tuple[NDArray[np.int64], Words]]:
         """Yield, path by path, the rows of some states that take a fair path, and where it leads them."""
@@ -458,6 +467,44 @@ class _Run:
 
         frontier.explore(np.array([key], np.uint64), expand)
         return tuple(sorted({f"{a.process}.{a.label}" for a in actions if a.fault is None}))
+
+    # -- leads_to -------------------------------------------------------------------------------------------------
+
+    def _leads_to(self) -> None:
+        groups = self._claims_by_name(PropertyKind.LEADS_TO)
+        if not groups:
+            return
+        terms = self.program.terms
+        complete = sum(1 << i for i, result in enumerate(self.results) if result.complete)
+        kinds = self._path_kinds()
+        for group in groups:
+            owing, silent = [], []
+            for claim in group:
+                assert claim.term.goal is not None, "`leads_to` has a goal"
+                sound, asked = terms.negation(claim.term.error), claim.systems & complete
+                owing.append((terms.all_of((terms.negation(claim.term.value), sound)), asked))
+                silent.append((terms.all_of((terms.negation(claim.term.goal), sound)), asked))
+            search = LassoSearch(self.layers, self._asking(owing), self._asking(silent), self._by_path, kinds)
+            for i, lasso in search.lassos(self.system_numbers):
+                claim = next(c for c in group if c.systems >> i & 1)
+                self.found[self.program.claims.index(claim), i] = _Target(lasso.depth, lasso.key)
+                self.lassos[claim.name, i] = lasso
+
+    def _path_kinds(self) -> PathKinds:
+        """Say of each path which fair pair takes it; outcomes of one action are one pair."""
+        paths = [entry.path for entry in self.program.entries]
+        numbers = {action: number for number, action in enumerate(dict.fromkeys(p.action for p in paths if p.fair))}
+        return PathKinds(
+            [numbers[path.action] if path.fair else -1 for path in paths], [not path.faults for path in paths]
+        )
+
+    def _asking(self, conditions: list[tuple[Term, int]]) -> Callable[[Words], NDArray[np.bool_]]:
+        select = self.program.selector(conditions)
+        return lambda keys: select(*self._words(keys))
+
+    def _by_path(self, states: Words) -> Iterator[tuple[int, NDArray[np.int64], Words]]:
+        for path, rows, columns in self.trace_from(states):
+            yield path, rows, self.keys_of(columns)
 
     # -- traces ---------------------------------------------------------------------------------------------------
 
@@ -523,10 +570,14 @@ class _Run:
     def _replayed(self, i: int, chain: list[tuple[int, int]], target: _Target, claim: str) -> Trace:
         if target.path >= 0:
             chain = [*chain, (target.successor, target.path)]
+        lasso, loop = self.lassos.get((claim, i)), None
+        if lasso is not None:
+            chain = [*chain, *lasso.stem, *lasso.cycle]
+            loop = lasso.depth + len(lasso.stem)
         states = [self._state(key)[1] for key, _ in chain]
         actions = [self.program.entries[path].path.action for _, path in chain[1:]]
         system = self.results[i].system
-        return replay(system, states, actions, claimed=system.specification.properties.get(claim))
+        return replay(system, states, actions, claimed=system.specification.properties.get(claim), loop=loop)
 
     def _failure(self, i: int, trace: Trace) -> Finding:
         """Find with the evaluator what goes wrong in a state that the columns call failing."""
@@ -549,10 +600,11 @@ def _first_error(system: TransitionSystem, state: State) -> tuple[EvaluationErro
             else [None]
         )
         for successor in successors:
-            try:
-                evaluator.holds(claim.expression, state, successor)
-            except EvaluationError as error:
-                return error, None
+            for expression in claim.expressions:
+                try:
+                    evaluator.holds(expression, state, successor)
+                except EvaluationError as error:
+                    return error, None
     return None, None
 
 

@@ -162,6 +162,7 @@ def trace_document(system: TransitionSystem, finding: Finding) -> Document:
         ],
         "final": _state(system, trace.last),
         "failing": None if trace.failing is None else f"{trace.failing.process}.{trace.failing.label}",
+        "loop": trace.loop,
         "still_possible": list(finding.still_possible),
     }
 

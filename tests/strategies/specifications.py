@@ -367,9 +367,13 @@ class _Writer:
             names.append(name)
             lines.append(f"{name}: {{checked: it was drawn}}")
         for number in range(self.dice.number(1, 5)):
-            kind = self.dice.one(["always", "step", "possible", "recoverable"])
+            kind = self.dice.one(["always", "step", "possible", "recoverable", "leads_to"])
             view = View(ghosts=True, processes=True, transitions=kind == "step")
             names.append(f"{kind}{number}")
+            if kind == "leads_to":
+                premise, goal = (self.formulas.boolean(view, self.dice.number(0, 2)) for _ in range(2))
+                lines.append(f'{names[-1]}: {{leads_to: ["{premise}", "{goal}"]}}')
+                continue
             lines.append(f'{names[-1]}: {{{kind}: "{self.formulas.boolean(view, self.dice.number(1, 3))}"}}')
         self._section("properties", lines)
         return names
