@@ -384,3 +384,35 @@ def test_a_mutant_that_loses_the_last_check_is_not_caught_by_the_property(judged
     assert missed.exit_code is ExitCode.NOT_AS_DECLARED
     survived = judged(CHECKED + scenarios + f"mutants: {{m: {LOSES_IT}, survives: it checks nothing}}}}").claim("m")
     assert survived.exit_code is ExitCode.AS_DECLARED
+
+
+# --- Leads to ---
+
+LEADS = """
+language: 1
+protocol: leads
+stores: {s: {holds: {x: {type: 0..3}, over: {type: bool}}}}
+processes: {e: {environment: true, steps: {up: "when(x < 2)\\nx += 1", end: {fair: false, do: "over = True"}}}}
+properties: {ends: {leads_to: ["x == 1", "over"]}}
+"""
+
+
+def test_a_lasso_of_a_cut_exploration_is_not_believed(judged: Judge) -> None:
+    text = LEADS + "scenarios: {baseline: {breaks: [ends], because: nobody has to end it}}"
+    assert judged(text).claim().exit_code is ExitCode.AS_DECLARED
+
+    def cut(explorations: Any) -> None:
+        explorations["baseline"].complete = False
+
+    found = judged(text, tamper=cut)
+    assert found.claim().properties[0].verdict is Verdict.UNKNOWN
+    assert found.claim().exit_code is ExitCode.INCONCLUSIVE
+
+
+def test_leads_to_says_under_which_fairness_and_that_faults_end(judged: Judge) -> None:
+    text = LEADS.replace('["x == 1", "over"]', '["x == 0", "x > 0"]') + "scenarios: {baseline: {}}"
+    (claim,) = judged(text).claim().properties
+
+    assert claim.verdict is Verdict.HOLDS
+    assert any("fair step that stays possible" in one for one in claim.assumed)
+    assert any("any finite number" in one for one in claim.assumed)

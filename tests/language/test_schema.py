@@ -319,7 +319,6 @@ REFUSED: dict[str, Change] = {
         "boot": ("process", PLACES["a process"], "rest"),
         "keep": ("variable", PLACES["a variable of a process"], True),
         "initially": ("specification", "", "True"),
-        "leads_to": ("property", PLACES["a property"], ["True", "True"]),
     }.items()},
     # Keys that are needed.
     "no language": drop("language"),
@@ -336,6 +335,10 @@ REFUSED: dict[str, Change] = {
     "a property without a kind": put("properties no_rush", {"note": "to come"}),
     "a mutant without a claim": drop("mutants forgetful breaks"),
     # Shapes.
+    "a `leads_to` of one expression": put("properties no_rush", {"leads_to": ["True"]}),
+    "a `leads_to` of three expressions": put("properties no_rush", {"leads_to": ["True", "True", "True"]}),
+    "a `leads_to` that is a text": put("properties no_rush", {"leads_to": "True"}),
+    "a `checked` without a sentence": put("properties no_rush", {"checked": None}),
     "a section that is a list": put("parameters", ["seats"]),
     "a section that is a text": put("scenarios", "baseline"),
     "processes that are nothing": put("processes", None),
