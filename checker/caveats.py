@@ -35,8 +35,8 @@ def assumed_by(asked: Property) -> tuple[str, ...]:
         )
     if asked.kind is PropertyKind.LEADS_TO:
         return (
-            "fairness: each instance takes a fair step that stays possible, and no step is owed to `fair: false`",
-            "faults: any finite number of them, crashes too; some time after the last one it is answered",
+            "fairness: a fair step that could change something at every moment from some moment on is taken",
+            "faults: any finite number of faults and crashes, not infinitely many",
         )
     return ()
 
@@ -49,7 +49,7 @@ def not_covered_by(asked: Property) -> tuple[str, ...]:
         case PropertyKind.CHECKED:
             return ("every other moment: it is looked at where a step checks it",)
         case PropertyKind.LEADS_TO:
-            return ("how soon it is answered, and whether while faults go on for ever",)
+            return ("how soon it comes to that",)
         case PropertyKind.RECOVERABLE:
             return ("whether every run gets there: from every state some run does",)
         case _:

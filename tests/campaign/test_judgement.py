@@ -414,5 +414,5 @@ def test_leads_to_says_under_which_fairness_and_that_faults_end(judged: Judge) -
     (claim,) = judged(text).claim().properties
 
     assert claim.verdict is Verdict.HOLDS
-    assert any("fair step that stays possible" in one for one in claim.assumed)
+    assert any("at every moment from some moment on" in one for one in claim.assumed)
     assert any("any finite number" in one for one in claim.assumed)
