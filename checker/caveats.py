@@ -33,6 +33,11 @@ def assumed_by(asked: Property) -> tuple[str, ...]:
             "fairness: only fair steps help; a fault, a crash or an unfair step on the way is never needed",
             "choice: `choose` may go well",
         )
+    if asked.kind is PropertyKind.LEADS_TO:
+        return (
+            "fairness: a fair step that could change something at every moment from some moment on is taken",
+            "faults: any finite number of faults and crashes, not infinitely many",
+        )
     return ()
 
 
@@ -41,6 +46,10 @@ def not_covered_by(asked: Property) -> tuple[str, ...]:
     match asked.kind:
         case PropertyKind.POSSIBLE:
             return ("whether it is reached in every run, or from every state: one run reaches it",)
+        case PropertyKind.CHECKED:
+            return ("every other moment: it is looked at where a step checks it",)
+        case PropertyKind.LEADS_TO:
+            return ("how soon it comes to that",)
         case PropertyKind.RECOVERABLE:
             return ("whether every run gets there: from every state some run does",)
         case _:

@@ -11,6 +11,7 @@ Coverage (`checker.exploration`) speaks of spans and ids; a person, and `unused:
     coordinator.submit.torn if found      an arm of an `if` in what that crash leaves behind
     coordinator.on_crash if found         ... or in what every crash of the process does
     final premise run == decided          the premise of an `implies` in a property
+    check one_key                         a `checked` property, somewhere in a step
 
 A second `if` with the same condition in one step (or a second such premise in one property) is called `... (2)`.
 Scenarios may run variants of the protocol. A piece that a variant rewrites is a piece of its own with the same name.
@@ -25,7 +26,7 @@ from enum import Enum
 from checker.exploration import Coverage
 from model.expressions import Implies, walk
 from model.source import Span
-from model.specification import Property, Row, Specification, Step
+from model.specification import Property, PropertyKind, Row, Specification, Step
 from model.statements import For, If, Statement
 from model.system import TransitionSystem
 
@@ -38,6 +39,7 @@ class Kind(Enum):
     ROW = "row"
     KILL_POINT = "kill point"
     PREMISE = "premise"
+    CHECK = "check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Element:
                 return self.mark in coverage.kill_points
             case Kind.PREMISE:
                 return self.mark in coverage.premises
+            case Kind.CHECK:
+                return self.mark in coverage.checks
 
 
 def elements_of(system: TransitionSystem, asked: tuple[Property, ...]) -> Iterator[Element]:
@@ -83,6 +87,9 @@ def elements_of(system: TransitionSystem, asked: tuple[Property, ...]) -> Iterat
     yield from _rows(specification)
     yield from _kill_points(system)
     for question in asked:
+        if question.kind is PropertyKind.CHECKED:
+            key = (Kind.CHECK, question.name)
+            yield Element(Kind.CHECK, f"check {question.name}", key, question.name, question.span)
         yield from _premises(question)
 
 

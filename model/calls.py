@@ -30,7 +30,7 @@ from model.scope import Place, ProcessHeader, Scope
 from model.source import Span
 from model.system import CRASHED
 from model.types import BOOL, INT, SetType, ValueType, kind_of
-from model.words import CALLS, LATER_CALLS, NOT_IN_CRASHES, RESERVED, STATEMENT_CALLS
+from model.words import CALLS, NOT_IN_CRASHES, RESERVED, STATEMENT_CALLS
 
 _NOT_IN_CRASHES = {
     "when": "a crash asks for no permission; use `if`",
@@ -100,8 +100,6 @@ class CallElaborator(Resolver):
         if name in STATEMENT_CALLS:
             message = f"`{name}` is a statement and has no value"
             self.fail(Code.STATEMENT_AS_VALUE, message, span, help=f"put `{name}(…)` on a line of its own")
-        if name in LATER_CALLS:
-            self.fail(Code.NOT_YET_SUPPORTED, f"{LATER_CALLS[name]} cannot be used yet", span)
         if self.declarations.excuses(name):
             raise Failed
         if name in self.declarations.variable_names:

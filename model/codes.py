@@ -129,6 +129,7 @@ class Code(Enum):
     FAULT_OF = "KP505", "a fault attributed to a process that cannot have it"
     FAULT_BUDGET = "KP506", "an `at_most` that is neither a number nor `unlimited`"
     NO_KILL_POINT = "KP507", "a crash placed where no crash can be"
+    NEVER_CHECKED = "KP508", "a `checked` property that no step checks"
     NEVER_CRASHES = "KP509", "`torn` or `on_crash` where no fault crashes the process"
 
     # 6xx: scenarios, variants, mutants, questions, unused

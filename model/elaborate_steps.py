@@ -27,13 +27,27 @@ from model.resolve import describe
 from model.scope import Declarations, Scope
 from model.source import Span
 from model.specification import Role
-from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When, always_ends
+from model.statements import (
+    Assign,
+    Check,
+    Choose,
+    Count,
+    For,
+    Goto,
+    If,
+    Read,
+    Statement,
+    Stop,
+    Target,
+    When,
+    always_ends,
+)
 from model.types import INT, CounterType, SetType, same_kind
-from model.words import LATER_CALLS, SET_METHODS, STATEMENT_CALLS
+from model.words import SET_METHODS, STATEMENT_CALLS
 from model.yamlnodes import Scalar
 
 _ARITHMETIC: dict[type[ast.operator], ArithmeticOperator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-_STATEMENTS = "a step has assignments, `if`, `for`, `pass`, `when`, `goto`, `stop` and `read`"
+_STATEMENTS = "a step has assignments, `if`, `for`, `pass`, `when`, `goto`, `stop`, `read` and `check`"
 _VALUES = ("choose", "fault", "fresh")
 
 
@@ -374,6 +388,8 @@ class StepElaborator:
             self._fail(Code.NO_PROGRAM_COUNTER, message, node)
         if name == "read":
             return Read(self.expressions.versioned_store("read", node, self._text, scope), span)
+        if name == "check":
+            return self._check(node, scope, span)
         wanted = 0 if name == "stop" else 1
         if len(node.args) != wanted or node.keywords:
             amount = "one argument" if wanted else "no argument"
@@ -409,9 +425,27 @@ class StepElaborator:
         added = self.expressions.set_of((element,), value_type, span)
         return Assign(target, SetOperation("|", target, added, value_type, span), span)
 
+    def _check(self, node: ast.Call, scope: Scope, span: Span) -> Statement:
+        if len(node.args) != 2 or node.keywords:
+            self._fail(Code.ARGUMENTS, "`check` takes the name of a `checked` property and what must be true", node)
+        named, condition = node.args
+        name = self._text.written(named)
+        if name not in self.declarations.checked:
+            self._refuse_checked(name, named)
+        self.expressions.findings.used.add(("checked", name))
+        # A check observes like a property: it may read history, and it draws nothing.
+        return Check(name, self.expressions.boolean(condition, self._text, replace(scope, history=True)), span)
+
+    def _refuse_checked(self, name: str, node: ast.expr) -> NoReturn:
+        if self.declarations.excuses(name):
+            raise Failed
+        if name in self.declarations.properties:
+            message = f"the property `{name}` is judged by itself; only a `checked` one is checked in a step"
+            self._fail(Code.UNKNOWN_PROPERTY, message, node, f"declare it as `{name}: {{checked: …}}`, with a sentence")
+        help_text = did_you_mean(name, self.declarations.checked)
+        self._fail(Code.UNKNOWN_PROPERTY, f"no `checked` property is named `{name}`", node, help_text)
+
     def _refuse_call(self, name: str, node: ast.Call) -> NoReturn:
-        if name in LATER_CALLS:
-            self._fail(Code.NOT_YET_SUPPORTED, f"{LATER_CALLS[name]} cannot be used yet", node)
         if name in _VALUES:
             help_text = (
                 "assign it, or ask it in `when(…)` or `if`" if name != "choose" else "assign it: `x = choose(…)`"

@@ -12,6 +12,7 @@ from model.source import Span
 from model.specification import Process, Step, Table
 from model.statements import (
     Assign,
+    Check,
     Choose,
     For,
     Goto,
@@ -177,7 +178,8 @@ class _FreshWalker:
         return paths
 
     def statement(self, statement: Statement, paths: _Paths) -> _Paths | None:
-        for expression in expressions_of(statement):
+        # What a check looks at decides nothing.
+        for expression in () if isinstance(statement, Check) else expressions_of(statement):
             self.expression(expression, paths)
         match statement:
             case Read(store=store):

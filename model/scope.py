@@ -68,6 +68,10 @@ class Declarations:
     processes: dict[str, ProcessHeader] = field(default_factory=dict)
     variable_names: frozenset[str] = frozenset()
     """All names that the file gives to variables: known before the variables themselves, for better messages."""
+    properties: frozenset[str] = frozenset()
+    """The names of all properties, known before any of them is read."""
+    checked: frozenset[str] = frozenset()
+    """Those of the `checked` ones."""
     failed: set[str] = field(default_factory=set)
     """Names whose declaration has failed: using one is no further error."""
     incomplete: bool = False

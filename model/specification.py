@@ -15,7 +15,7 @@ from typing import Final, Literal
 from model.diagnostics import Diagnostic
 from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
-from model.statements import Goto, Statement, assigned, walk_statements
+from model.statements import Check, Goto, Statement, assigned, walk_statements
 from model.types import DeclaredType, Value, ValueType
 
 UNLIMITED: Final = "unlimited"
@@ -214,16 +214,37 @@ class PropertyKind(Enum):
     STEP = "step"
     POSSIBLE = "possible"
     RECOVERABLE = "recoverable"
+    LEADS_TO = "leads_to"
+    CHECKED = "checked"
+
+    @property
+    def of_transitions(self) -> bool:
+        """Whether what violates it is a transition, the last one of its trace."""
+        return self in (PropertyKind.STEP, PropertyKind.CHECKED)
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A named claim about every run."""
+    """A named claim about every run.
+
+    Of `leads_to: [p, q]` the expression is `implies(p, q)`, which is false in the states from which `q` is owed, and
+    `goal` is `q`; of all others the goal is None.
+
+    A `checked` one claims nothing of states: its expression is constantly true, and `sentence` says what the `check`
+    statements of its name look at.
+    """
 
     name: str
     kind: PropertyKind
     expression: Expression
     span: Span
+    sentence: str = ""
+    goal: Expression | None = None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything that has to have a value where the property is judged."""
+        return (self.expression,) if self.goal is None else (self.expression, self.goal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +317,12 @@ class Specification:
     comparisons: tuple[CounterComparison, ...] = ()
     unrollings: tuple[Unrolling, ...] = ()
     """What can be checked only when the parameters are fixed (`model.system`)."""
+
+    @property
+    def checked(self) -> frozenset[str]:
+        """The properties that some step has a `check` of."""
+        statements = (s for p in self.processes.values() for step in p.steps for s in walk_statements(step.body))
+        return frozenset(s.property for s in statements if isinstance(s, Check))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

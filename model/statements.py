@@ -96,7 +96,16 @@ class Read:
     span: Span
 
 
-Statement = Assign | Count | Choose | If | For | When | Goto | Stop | Read
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`check(name, e)`: at this very moment `e`, or the `checked` property is violated; the path goes on either way."""
+
+    property: str
+    condition: Expression
+    span: Span
+
+
+Statement = Assign | Count | Choose | If | For | When | Goto | Stop | Read | Check
 
 
 def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
@@ -146,7 +155,7 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
         case Choose():
             source = () if statement.source is None else (statement.source,)
             return (*_target_indices(statement.target), *statement.elements, *source)
-        case If() | When():
+        case If() | When() | Check():
             return (statement.condition,)
         case _:
             return ()

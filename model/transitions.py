@@ -56,6 +56,8 @@ class Transition:
     """The faults that happened, in order; a crash counts."""
     successor: State
     fair: bool
+    violated: tuple[str, ...] = ()
+    """The `checked` properties that a `check` on this path found false."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,11 @@ IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 CALLS = ("all", "any", "count", "implies", "min", "max", "next", "fresh", "fault", "stopped", "crashed", "size", "set")
 """Words that are called for a value."""
 
-STATEMENT_CALLS = ("when", "goto", "stop", "read")
+STATEMENT_CALLS = ("when", "goto", "stop", "read", "check")
 """Words that are called as a statement."""
 
 SET_METHODS = ("add", "remove")
 """Words that are called of a set variable, as a statement: `s.add(x)`."""
-
-LATER_CALLS = {"check": "`check`"}
-LATER_KEYS = frozenset({"leads_to", "checked"})
-"""Keys of the language that come later."""
 
 NOT_IN_CRASHES = {
     "torn": frozenset({"goto", "stop", "read", "fault"}),
@@ -33,7 +29,6 @@ PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})
 RESERVED = PYTHON_WORDS | {
     *CALLS,
     *STATEMENT_CALLS,
-    *LATER_CALLS,
     "choose",
     "ghost",
     "parameters",

@@ -163,6 +163,7 @@ def trace_document(system: TransitionSystem, finding: Finding) -> Document:
         ],
         "final": _state(system, trace.last),
         "failing": None if trace.failing is None else _name(trace.failing),
+        "loop": trace.loop,
         "still_possible": list(finding.still_possible),
     }
 

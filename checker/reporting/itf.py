@@ -4,7 +4,8 @@
 
 Every state is written in full. Arrays become maps (`{"#map": [[index, value], …]}`), of two dimensions a map of maps;
 a process with several instances becomes a map by their numbers. `None` is written as a string. `#meta` of a state says
-what led to it.
+what led to it. Of a lasso `loop` is the number of the state from which it goes round. The last state is the same one
+again, so that `#meta` can say what leads back to it.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def itf_document(
         },
         "vars": list(variables),
         "states": states,
+        **({} if finding.trace.loop is None else {"loop": finding.trace.loop}),
     }
 
 

@@ -10,7 +10,7 @@
 
 `●` acts, `◆` is changed, `✖` is killed, `○` is a process whose knowledge has gone stale. What a process forgets when it
 comes back to its first step is not shown: it always does. Fault draws stand before the changes; spent budgets, which
-follow from them, are left out.
+follow from them, are left out. In a lasso a line says where it begins to go round.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ class _Drawing:
             start: Line = (("dim", f"{number:>{number_width}}"), ("", "  "), *self._signs(row.signs), ("", " "))
             rest: Line = (margin, *self._signs({}), ("", " "))
             yield from self._row((*start, *row.action), rest, row, lanes_width + action_width + 2)
+            if self.trace.cycle and number == self.trace.loop:
+                yield (*rest, ("bad", "from here it goes round for ever"))
         yield from self._end(conclusion, margin)
 
     def _row(self, start: Line, rest: Line, row: _Row, column: int) -> Iterator[Line]:

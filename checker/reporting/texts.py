@@ -19,8 +19,9 @@ class FileTexts:
         self.root: Node | None = load_tree(source, Diagnostics())
 
     def property(self, name: str, kind: PropertyKind) -> str:
-        """Return the expression of a property."""
-        return _text(self._at("properties", name, kind.value))
+        """Return what a property says: its expression, of `leads_to` both, of a `checked` one its sentence."""
+        node = self._at("properties", name, kind.value)
+        return " leads to ".join(map(_text, node.items)) if isinstance(node, Sequence) else _text(node)
 
     def row(self, table: str, row: str, column: str) -> str:
         """Return the condition (`when`) or the value of a column of a row; for a default that the table gives."""

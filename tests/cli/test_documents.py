@@ -174,6 +174,24 @@ def test_an_itf_file_says_action_kill_point_fault_and_property(killpoint: Killpo
     assert [s["#meta"]["action"] for s in deaf["states"]][:3] == [None, "hand.rest", "hand.ask"]
 
 
+ROUND = ('{recoverable: "order == done"}', '{leads_to: ["order == asked", "order == done"]}')
+
+
+def test_a_lasso_says_where_it_begins_to_go_round(killpoint: Killpoint, here: Path, edit: Edit) -> None:
+    arguments = (edit(ROUND), "--mutant", "never-recorded", "-p", "finishes")
+    document = itf(killpoint, here, *arguments)
+    shown = killpoint("trace", *arguments, "--json").json
+    (asked,) = shown["claim"]["properties"]
+    loop = document["loop"]
+
+    assert problems("itf", document) == []
+    assert problems("trace", shown) == []
+    assert asked["trace"]["loop"] == loop < asked["length"]
+    first, last = ({**state, "#meta": {}} for state in (document["states"][loop], document["states"][-1]))
+    assert first == last
+    assert "loop" not in itf(killpoint, here, "lamp.yaml", "-s", "careless")
+
+
 def test_itf_arrays_and_instances_are_maps(killpoint: Killpoint, here: Path) -> None:
     lamp = itf(killpoint, here, "lamp.yaml", "-s", "careless")["states"][-1]
     workflow = itf(killpoint, here, "killed_workflow", "-s", "second-coordinator")["states"][-1]

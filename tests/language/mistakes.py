@@ -56,6 +56,11 @@ def _torn(statement: str) -> Change:
     return step, f"      reserve:\n       torn: '{statement}'\n       do: |\n        if not fresh"
 
 
+def _checked() -> Change:
+    """Make a property one that steps have to check."""
+    return PROPERTY, "charged_once: {checked: a seat is paid for once}"
+
+
 def _mutant(patch: str) -> Change:
     return FORGETFUL, f"forgetful: {patch}"
 
@@ -113,11 +118,6 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP104 letters that look like others": ("Phase: [open, closed]", "Phase: [\u03bf\u03c1en, closed]"),
     "KP105 another language": ("language: 1", "language: 2"),
     "KP106 a number without a bound": ("last: {type: 0..seats", "last: {type: nat"),
-    "KP106 a leads-to property": (
-        'can_sell: {possible: "any(sale[s] == sold for s in Seat)"}',
-        "can_sell: {leads_to: []}",
-    ),
-    "KP106 a check": _reserve("check(charged_once, seat > 0)"),
     "KP107 a range and a choice": ("one_of: [hold, resell]", "one_of: [hold, resell], range: 1..2"),
     "KP107 memory of an environment": (
         "environment: true\n",
@@ -257,6 +257,9 @@ CHANGES: dict[str, Change | list[Change]] = {
         "type: bool, per: Seat, init: false",
         'type: bool, per: Seat, init: "all(s == 1 for s in Seat)"',
     ),
+    "KP103 a `leads_to` of one expression": (PROPERTY, 'charged_once: {leads_to: ["sale[1] == sold"]}'),
+    "KP301 a number that leads to a number": (PROPERTY, 'charged_once: {leads_to: ["1", "refusals"]}'),
+    "KP315 `next` of what is led to": (PROPERTY, 'charged_once: {leads_to: ["True", "next(refusals) > 0"]}'),
     "KP315 next in a property of states": _always("next(last) == last"),
     "KP316 next of next": _step("next(next(last)) == last"),
     "KP317 a crash that is never seen": _always("not crashed(clerk[0])"),
@@ -308,6 +311,11 @@ CHANGES: dict[str, Change | list[Change]] = {
     # --- Tables, properties, faults ---
     "KP501 a column that is left open": (TABLE_ROW, 'otherwise: {when: "True"}'),
     "KP501 a row without a condition": (TABLE_ROW, "otherwise: {action: wait}"),
+    "KP209 a check of a property that is not there": _reserve("check(charged_twice, seat > 0)"),
+    "KP306 a check without a condition": _reserve("check(charged_once)"),
+    "KP402 a fault in a check": [_reserve("check(charged_once, fault(lost_reply))"), _checked()],
+    "KP209 a check of a property that stands for itself": _reserve("check(charged_once, seat > 0)"),
+    "KP508 a property that no step checks": _checked(),
     "KP504 two kinds": (
         'no_rush: {always: "not plan.urgent or in_doubt"}',
         'no_rush: {always: "strict", possible: "strict"}',

@@ -106,7 +106,7 @@ SECTIONS = {*yaml.safe_load(WORLD), "questions", "unused", "views"} - {"claim"}
 CLAIM_KEYS = {"allow", "set", "breaks", "only", "because", "variant"}
 ONE_STEP = "one step"
 SINGLE = {"holds", "ghost", "properties"}
-PROPERTY_KEYS = {"always", "possible", "recoverable"}
+PROPERTY_KEYS = {"always", "possible", "recoverable", "leads_to"}
 
 
 def examples(code: Code) -> tuple[str, str]:

@@ -22,6 +22,8 @@ EDITS = {
     "broken.yaml": (BREAKS, "because: the reply is lost"),
     "gap.yaml": ('      over: {when: "order == done", act: false}\n', ""),
     "unused.yaml": ("      new: {when", '      spare: {when: "order == asked", act: true}\n      new: {when'),
+    "round.yaml": ('{recoverable: "order == done"}', '{leads_to: ["order == asked", "order == done"]}'),
+    "stay.yaml": ('{recoverable: "order == done"}', '{leads_to: ["order == nothing", "order == asked"]}'),
     "typing.yaml": ("order = asked", "ordr = asked"),
 }
 WIDE, NARROW = 120, 80
@@ -42,6 +44,8 @@ COMMANDS = {
     "trace-two-processes": (WIDE, ["trace", "killed_workflow", "--scenario", "second-coordinator"]),
     "trace-recoverable": (WIDE, ["trace", "lamp.yaml", "--mutant", "never-recorded", "--property", "finishes"]),
     "trace-torn": (WIDE, ["trace", "page.yaml", "--property", "whole"]),
+    "trace-round": (WIDE, ["trace", "round.yaml", "--mutant", "never-recorded", "--property", "finishes"]),
+    "trace-stay": (WIDE, ["trace", "stay.yaml", "--property", "finishes"]),
     "trace-witness": (WIDE, ["trace", "lamp.yaml", "--property", "can_finish"]),
     "trace-holds": (WIDE, ["trace", "lamp.yaml", "--property", "done_is_final"]),
     "show": (WIDE, ["show", "lamp.yaml"]),

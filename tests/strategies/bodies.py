@@ -90,6 +90,7 @@ class Bodies:
             (1, self._pass),
             (4, self._change_set),
         ]
+        options += [(3, self._check)] if self.words.checked else []
         if self.crash != "on_crash":
             options.append((1, self._when))
         if not self.crash:
@@ -293,6 +294,12 @@ class Bodies:
     def _pass(self, view: View, depth: int) -> Block:
         del view, depth
         return Block(("pass",))
+
+    def _check(self, view: View, depth: int) -> Block:
+        seeing = replace(view, ghosts=True, processes=True)
+        return self._behaviour(
+            f"check({self.dice.one(self.words.checked)}, {self.formulas.boolean(seeing, min(depth, 1))})"
+        )
 
     # -- helpers ----------------------------------------------------------------------------------------------------
 

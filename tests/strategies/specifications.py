@@ -68,6 +68,7 @@ class _Writer:
         self._restarts()
         self._definitions()
         self._tables()
+        self.words.checked += [f"checked{number}" for number in range(self.dice.weighted([(3, 0), (3, 1), (2, 2)]))]
         bodies = Bodies(self.dice, self.words, self.formulas, self.padding)
         self._processes(bodies)
         self._initially()
@@ -420,10 +421,19 @@ class _Writer:
     def _properties(self) -> list[str]:
         lines: list[str] = []
         names: list[str] = []
+        # One that the bodies happen not to check would be refused.
+        self.words.checked = [n for n in self.words.checked if any(f"check({n}," in line for line in self.lines)]
+        for name in self.words.checked:
+            names.append(name)
+            lines.append(f"{name}: {{checked: it was drawn}}")
         for number in range(self.dice.number(1, 5)):
-            kind = self.dice.one(["always", "step", "possible", "recoverable"])
+            kind = self.dice.one(["always", "step", "possible", "recoverable", "leads_to"])
             view = View(ghosts=True, processes=True, transitions=kind == "step")
             names.append(f"{kind}{number}")
+            if kind == "leads_to":
+                premise, goal = (self.formulas.boolean(view, self.dice.number(0, 2)) for _ in range(2))
+                lines.append(f'{names[-1]}: {{leads_to: ["{premise}", "{goal}"]}}')
+                continue
             lines.append(f'{names[-1]}: {{{kind}: "{self.formulas.boolean(view, self.dice.number(1, 3))}"}}')
         self._section("properties", lines)
         return names

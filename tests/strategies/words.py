@@ -182,6 +182,8 @@ class Words:
     variables: list[Var] = field(default_factory=list)
     ghosts: list[Var] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)
+    """The `checked` properties."""
     definitions: list[DefinitionWords] = field(default_factory=list)
     tables: list[TableWords] = field(default_factory=list)
     processes: dict[str, ProcessWords] = field(default_factory=dict)

@@ -49,8 +49,8 @@ from model.types import NoneType, OptionalType, SetType, Value, ValueType
 VALUE_MAX = 2**62
 """Terms are computed in signed 64-bit words; a value that could leave this interval is refused."""
 
-EventKey = tuple[str, Span] | tuple[str, Span, bool]
-"""What was met: `row`, `shadowed` or `premise` with its place, or `branch` with the arm taken."""
+EventKey = tuple[str, Span] | tuple[str, Span, bool] | tuple[str, Span, str]
+"""What was met, and where: `row`, `shadowed`, `premise`, `branch` with the arm taken, or `check` with the property."""
 
 Event = tuple[EventKey, Term]
 """Something worth counting (see `checker.exploration.Coverage`) and where it happens."""

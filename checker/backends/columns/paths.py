@@ -47,6 +47,8 @@ class GuardedPath:
     faults: tuple[str, ...]
     fair: bool
     events: tuple[Event, ...]
+    violations: tuple[tuple[str, Term], ...] = ()
+    """The `checked` properties that the path checks, each with where, within the guard, the check is false."""
     twin: int = 0
     """Tells apart paths of one step that are alike in everything."""
 
@@ -71,6 +73,8 @@ class PropertyTerm:
     value: Term
     error: Term
     events: tuple[Event, ...]
+    goal: Term | None = None
+    """Of a `leads_to` property: its `q`; the value is that of `implies(p, q)`."""
 
 
 class PathBuilder:
@@ -98,6 +102,7 @@ class PathBuilder:
                 run.faults,
                 step.fair and not run.faults,
                 tuple(dict.fromkeys(run.events)),
+                tuple(dict.fromkeys(run.violations)),
             )
             for run in runner.runs()
         )
@@ -162,11 +167,16 @@ class PathBuilder:
 
     # -- properties -----------------------------------------------------------------------------------------------
 
-    def state_property(self, expression: Expression) -> PropertyTerm:
-        """Translate the expression of an `always`, `possible` or `recoverable` property."""
-        compiler = ExpressionCompiler(self.slots, {}, {}, None, 0)
-        value = compiler.compile(expression, self.terms.true)
-        return PropertyTerm(value, self.terms.any_of(compiler.errors), tuple(dict.fromkeys(compiler.events)))
+    def state_property(self, expressions: tuple[Expression, ...]) -> PropertyTerm:
+        """Translate the expressions of a property of states: one, or two of a `leads_to`."""
+        values, errors, events = [], [], dict[Event, None]()
+        for expression in expressions:
+            compiler = ExpressionCompiler(self.slots, {}, {}, None, 0)
+            values.append(compiler.compile(expression, self.terms.true))
+            errors += compiler.errors
+            events |= dict.fromkeys(compiler.events)
+        goal = values[1] if len(values) > 1 else None
+        return PropertyTerm(values[0], self.terms.any_of(errors), tuple(events), goal)
 
     def step_property(self, expression: Expression, updates: tuple[Update, ...]) -> PropertyTerm:
         """Translate a `step` property for the transitions that make these updates."""

@@ -25,7 +25,7 @@ from model.expressions import (
     walk,
 )
 from model.specification import Process, Step
-from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
+from model.statements import Assign, Check, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
 from model.system import CRASHED, STOPPED
 
 MERGED_ASSIGNMENTS_MAX = 3
@@ -41,6 +41,8 @@ class Run:
     locals: dict[str, Term]
     events: list[Event] = field(default_factory=list)
     faults: tuple[str, ...] = ()
+    violations: tuple[tuple[str, Term], ...] = ()
+    """The `checked` properties that the run has come by, each with where its check is false."""
     written: frozenset[str] = frozenset()
     ended: bool = False
     label: str = ""
@@ -176,6 +178,8 @@ class StepRunner:
             case Read(store=store):
                 run.values[self.system.fresh_slots[self.process.name, self.instance, store]] = self.terms.true
                 return [run]
+            case Check():
+                return self._check(statement, run)
             case _:
                 assert_never(statement)
 
@@ -290,6 +294,17 @@ class StepRunner:
             counted = terms.narrowed(terms.choice(terms.less_equal(total, limit), total, limit), 0, limit.high)
             run.values[slot] = terms.choice(here, counted, before)
         run.written = run.written | {statement.target.key.split(".", 1)[0]}
+        return self._alive([run])
+
+    def _check(self, statement: Check, run: Run) -> list[Run]:
+        """Note where a check is false. It is no fork: the run goes on either way, and leaves the same state behind.
+
+        An `if` around it is never merged (`_is_small`), so the check is met wherever the run's guard is true.
+        """
+        false = self.terms.negation(self._evaluate(statement.condition, run))
+        run.events.append((("check", statement.span, statement.property), run.guard))
+        if false is not self.terms.false:
+            run.violations = (*run.violations, (statement.property, false))
         return self._alive([run])
 
     def _choose(self, statement: Choose, run: Run) -> list[Run]:

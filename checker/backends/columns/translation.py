@@ -34,7 +34,7 @@ class Claim:
 
     name: str
     kind: PropertyKind
-    expression: Expression
+    expressions: tuple[Expression, ...]
     systems: int
     term: PropertyTerm
     """Of a `step` property: the reading for a transition that changes nothing."""
@@ -155,11 +155,11 @@ class Translation:
             if not claim.systems >> member & 1:
                 continue
             if claim.kind is not PropertyKind.STEP:
-                events = builder.state_property(claim.expression).events
+                events = builder.state_property(claim.expressions).events
                 found += [(key[1], term) for key, term in events if key[0] == "shadowed"]
                 continue
             for path in (entry.path for entry in self.entries if entry.systems >> member & 1):
-                events = builder.step_property(claim.expression, path.updates).events
+                events = builder.step_property(claim.expressions[0], path.updates).events
                 found += [(key[1], self.terms.all_of((path.guard, t))) for key, t in events if key[0] == "shadowed"]
         builder.slots.suspects = frozenset()
         return found
@@ -230,7 +230,9 @@ class Translation:
         return known
 
     def _translate_properties(self) -> list[Claim]:
-        found: dict[tuple[str, PropertyKind, Term, Term, tuple[object, ...]], tuple[Expression, int, PropertyTerm]] = {}
+        found: dict[
+            tuple[str, PropertyKind, Term, Term, tuple[object, ...]], tuple[tuple[Expression, ...], int, PropertyTerm]
+        ] = {}
         cache: dict[Hashable, PropertyTerm] = {}
         for number, builder in enumerate(self.builders):
             for claim in builder.system.specification.properties.values():
@@ -242,7 +244,7 @@ class Translation:
                     cache[key] = (
                         builder.step_property(claim.expression, ())
                         if step
-                        else builder.state_property(claim.expression)
+                        else builder.state_property(claim.expressions)
                     )
                 term = cache[key]
                 identity = (
@@ -250,13 +252,13 @@ class Translation:
                     claim.kind,
                     term.value,
                     term.error,
-                    (id(claim.expression), key[1:]) if claim.kind is PropertyKind.STEP else term.events,
+                    (id(claim.expression), key[1:]) if claim.kind is PropertyKind.STEP else (*term.events, term.goal),
                 )
-                expression, systems, _ = found.get(identity, (claim.expression, 0, term))
-                found[identity] = (expression, systems | 1 << number, term)
+                expressions, systems, _ = found.get(identity, (claim.expressions, 0, term))
+                found[identity] = (expressions, systems | 1 << number, term)
         claims = [
-            Claim(name, kind, expression, systems, term, self._events_before(kind, expression, systems, term))
-            for (name, kind, *_), (expression, systems, term) in found.items()
+            Claim(name, kind, expressions, systems, term, self._events_before(kind, expressions[0], systems, term))
+            for (name, kind, *_), (expressions, systems, term) in found.items()
         ]
         for made in claims:
             for event, _ in made.term.events:
@@ -280,8 +282,8 @@ class Translation:
             subject = self.claims[claim]
             builder = self.builders[(subject.systems & -subject.systems).bit_length() - 1]
             changed = {slot for slot, _, _ in path.updates}
-            if changed & self._slots_after(builder, subject.expression):
-                self._step_terms[key] = builder.step_property(subject.expression, path.updates)
+            if changed & self._slots_after(builder, subject.expressions[0]):
+                self._step_terms[key] = builder.step_property(subject.expressions[0], path.updates)
             else:
                 self._step_terms[key] = subject.term
             for event, _ in self._step_terms[key].events:
@@ -385,7 +387,7 @@ class _Uses:
         self, subject: Step | Property
     ) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str | None]]]:
         expressions = (
-            [subject.expression]
+            list(subject.expressions)
             if isinstance(subject, Property)
             else [e for s in walk_statements(subject.body) for e in expressions_of(s)]
         )
