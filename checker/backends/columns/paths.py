@@ -136,8 +136,9 @@ class PathBuilder:
                 slot = system.budget_slots[fault]
                 run.values[slot] = terms.sum(self.slots.before(slot), terms.constant(1))
             if run.guard is not terms.false:
-                events, updates = tuple(dict.fromkeys(run.events)), self._updates(run.values)
-                paths.append(GuardedPath(action, run.guard, updates, (fault,), fair=False, events=events))
+                updates = self._updates(run.values)
+                events, violations = tuple(dict.fromkeys(run.events)), tuple(dict.fromkeys(run.violations))
+                paths.append(GuardedPath(action, run.guard, updates, (fault,), False, events, violations))
         events = tuple(dict.fromkeys(runner.events))
         return ActionPaths(action, tuple(paths), runner.error, may_wait=False, events=events)
 
