@@ -61,6 +61,9 @@ class Formulas:
         roll = self.dice.number(0, 9)
         if roll >= 6 and (read := self._read(lambda var: var.kind.kind == kind.kind and kind.holds(var.kind), view)):
             return read
+        if roll == 5 and depth > 0:
+            sides = [self.set(kind, element, view, depth - 1), self.set(kind, element, view, 0)]
+            return f"({sides[0]} if {self.boolean(view, 0)} else {sides[1]})"
         if roll >= 4 and depth > 0:
             operator = self.dice.one(["|", "&"])
             return f"({self.set(kind, element, view, depth - 1)} {operator} {self.set(kind, element, view, 0)})"
