@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from collections.abc import Mapping as Names
 from dataclasses import dataclass, field
 from functools import partial
+from typing import cast
 
 from model import limits
 from model.declare_data import DataCache, DataReader, unrollings
@@ -23,7 +24,7 @@ from model.scope import Definition, Findings, Place, ProcessHeader, Scope, Table
 from model.source import Span
 from model.specification import Process, Property, PropertyKind, Role, Row, Specification, Step, Table, Variable
 from model.statements import Read, Stop, walk_statements
-from model.types import BOOL, INT, ValueType
+from model.types import BOOL, INT, ValueType, whole
 from model.words import PYTHON_WORDS
 from model.yamlnodes import Entry, Mapping, Node, Scalar
 
@@ -31,11 +32,13 @@ SECTIONS = (
     "language",
     "protocol",
     "title",
+    "pattern",
     "sources",
     "parameters",
     "types",
     "stores",
     "ghost",
+    "initially",
     "definitions",
     "faults",
     "tables",
@@ -44,6 +47,7 @@ SECTIONS = (
     "scenarios",
     "variants",
     "mutants",
+    "questions",
     "views",
     "reference",
     "unused",
@@ -126,6 +130,7 @@ class Declarer(DataReader):
         self._sign(headers, tables)
         processes = {name: p for name, node in headers.items() if (p := self._process(name, node)) is not None}
         properties = self._properties()
+        initially = self._initially()
         built = self._tables(tables)
         for definition in declarations.definitions.values():
             self._check_definition(definition)
@@ -143,6 +148,7 @@ class Declarer(DataReader):
             processes=processes,
             properties=properties,
             views=self._views(variables),
+            initially=initially,
             variables=variables,
             comparisons=tuple(dict.fromkeys(c for found in self._findings for c in found.comparisons)),
             unrollings=unrollings(self._findings, self.diagnostics),
@@ -404,7 +410,7 @@ class Declarer(DataReader):
         if node is None:
             return Constant(1, INT, mapping.span)
         count = self.reader.attempt(partial(self.constant, node, INT, "`count`"))
-        if isinstance(count, Constant) and not 0 <= int(count.value) <= limits.INSTANCES_MAX:
+        if isinstance(count, Constant) and not 0 <= whole(count.value) <= limits.INSTANCES_MAX:
             message = f"a process has 0 to {limits.INSTANCES_MAX} instances, not {count.value}"
             self.diagnostics.report(Code.LIMIT, message, count.span)
             return None
@@ -474,6 +480,14 @@ class Declarer(DataReader):
             if isinstance(made, Property):
                 properties[name] = made
         return properties
+
+    def _initially(self) -> Expression | None:
+        node = self.root.get("initially")
+        if node is None:
+            return None
+        read = partial(self._cell, node, "`initially`", Scope(Place.PROPERTY), BOOL)
+        made = self._cached("initially", node, None, read)
+        return cast("Expression | None", made)
 
     def _property(self, name: str, entry: Entry) -> Property:
         read = self.reader

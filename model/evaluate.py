@@ -14,11 +14,11 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, assert_never
 
-from model.constants import compare
-from model.diagnostics import Code
+from model.constants import NO_VALUE, combined, compare, elements_of
+from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.expressions import (
     And,
     Arithmetic,
@@ -30,6 +30,7 @@ from model.expressions import (
     Extremum,
     FaultDraw,
     Fresh,
+    Given,
     Implies,
     LocalValue,
     Membership,
@@ -39,16 +40,21 @@ from model.expressions import (
     ParameterValue,
     Quantifier,
     SelfValue,
+    SetMembership,
+    SetOf,
+    SetOperation,
+    Size,
     Stopped,
     TableColumn,
     VariableValue,
+    Without,
 )
 from model.source import Span
 from model.specification import Process, Row, Step, Table
 from model.statements import Assign, Check, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
 from model.system import STOPPED, State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure, Transition
-from model.types import CounterType, RangeType, Value, ValueType
+from model.types import CounterType, RangeType, SetValue, Value, ValueType, collected, whole
 
 
 class Observer(Protocol):
@@ -177,7 +183,7 @@ class Evaluator:
                 successor = list(after)
                 if fault in system.budget_slots:
                     slot = system.budget_slots[fault]
-                    spent = int(state[slot])
+                    spent = whole(state[slot])
                     if budget.limit is not None and spent >= budget.limit:
                         continue
                     successor[slot] = spent + 1
@@ -192,6 +198,19 @@ class Evaluator:
         for slot in self.system.memory_slots(process, instance):
             after[slot] = self.system.slots[slot].initial
         return tuple(after)
+
+
+def satisfying(system: TransitionSystem, condition: Expression, states: Iterable[State]) -> tuple[State, ...]:
+    """Return the states in which a condition is true.
+
+    Raises:
+        SpecificationError: it has no value in one of them.
+    """
+    evaluator = Evaluator(system)
+    try:
+        return tuple(state for state in states if evaluator.holds(condition, state))
+    except EvaluationError as error:
+        raise SpecificationError([Diagnostic(error.code, error.message, error.span)]) from error
 
 
 class _Frame:
@@ -253,6 +272,23 @@ class _Frame:
             case Membership(elements=elements):
                 item_value = self.value(expression.item)
                 return item_value in [self.value(element) for element in elements]
+            case Given(item=item):
+                given = self.value(item)
+                if given is None:
+                    raise EvaluationError(Code.NONE_HAS_NO_VALUE, NO_VALUE, expression.span)
+                return given
+            case SetOf():
+                return self._set(expression)
+            case SetOperation(operator=operator, type=set_type):
+                return combined(operator, self.value(expression.left), self.value(expression.right), set_type)
+            case Without(type=set_type):
+                before, removed = elements_of(self.value(expression.whole)), self.value(expression.item)
+                return collected([element for element in before if element != removed], set_type.element)
+            case SetMembership(whole=searched):
+                item_value = self.value(expression.item)
+                return item_value in elements_of(self.value(searched))
+            case Size(item=item):
+                return len(elements_of(self.value(item)))
             case Quantifier():
                 return self._quantifier(expression)
             case TableColumn(table=table, process=process_name, column=column):
@@ -268,7 +304,7 @@ class _Frame:
 
     def integer(self, expression: Expression) -> int:
         """Evaluate an expression that is an integer."""
-        return int(self.value(expression))
+        return whole(self.value(expression))
 
     def slot(self, variable: VariableValue) -> int:
         """Return where a variable is.
@@ -299,6 +335,15 @@ class _Frame:
 
     def _comparison(self, expression: Comparison) -> bool:
         return compare(expression.operator, self.value(expression.left), self.value(expression.right))
+
+    def _set(self, expression: SetOf) -> SetValue:
+        domain = self.system.domain(expression.type.element)
+        elements = [self.value(element) for element in expression.elements]
+        for element, value in zip(expression.elements, elements, strict=True):
+            if not domain.contains(value):
+                message = f"{value} would be an element of a set of {domain}"
+                raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, message, element.span)
+        return collected(elements, expression.type.element)
 
     def _implies(self, expression: Implies) -> bool:
         if not self.value(expression.premise):
@@ -439,14 +484,14 @@ class _StepRun(_Frame):
         budget = self.system.budgets[fault]
         slot = self.system.budget_slots.get(fault)
         if not budget.allowed or (
-            slot is not None and budget.limit is not None and int(self._copy[slot]) >= budget.limit
+            slot is not None and budget.limit is not None and whole(self._copy[slot]) >= budget.limit
         ):
             return False
         if self._decide(2) == 0:
             return False
         self.faults.append(fault)
         if slot is not None:
-            self._copy[slot] = int(self._copy[slot]) + 1
+            self._copy[slot] = whole(self._copy[slot]) + 1
         return True
 
     def _block(self, body: tuple[Statement, ...]) -> None:
@@ -522,12 +567,14 @@ class _StepRun(_Frame):
         if amount < 0:
             raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, f"a counter cannot count by {amount}", span)
         limit = self.system.slots[slot].domain.size - 1
-        self._copy[slot] = min(limit, int(self._copy[slot]) + amount)
+        self._copy[slot] = min(limit, whole(self._copy[slot]) + amount)
 
     def _choose(self, statement: Choose) -> None:
         slot = self._place(statement.target)
         if statement.domain is not None:
             options = list(self.system.domain(statement.domain).values())
+        elif statement.source is not None:
+            options = list(elements_of(self.value(statement.source)))
         else:
             options = list(dict.fromkeys(self.value(element) for element in statement.elements))
         if not options:

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from model.expressions import Expression
 from model.source import Span
 from model.specification import CounterComparison, Fault, Parameter, Variable
-from model.types import EnumType, ProcessType, RangeType, ValueType
+from model.types import DeclaredType, EnumType, ProcessType, ValueType
 from model.yamlnodes import Scalar
 
 
@@ -54,7 +54,7 @@ class Declarations:
     """
 
     parameters: dict[str, Parameter] = field(default_factory=dict)
-    types: dict[str, EnumType | RangeType] = field(default_factory=dict)
+    types: dict[str, DeclaredType] = field(default_factory=dict)
     stores: dict[str, bool] = field(default_factory=dict)
     """Store name → whether it is versioned."""
     shared: dict[str, list[Variable]] = field(default_factory=dict)

@@ -8,15 +8,16 @@ import re
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 """What a name is that expressions use. ASCII only: Python would silently read `ﬁnished` as `finished`."""
 
-CALLS = ("all", "any", "count", "implies", "min", "max", "next", "fresh", "fault", "stopped", "crashed")
+CALLS = ("all", "any", "count", "implies", "min", "max", "next", "fresh", "fault", "stopped", "crashed", "size", "set")
 """Words that are called for a value."""
 
 STATEMENT_CALLS = ("when", "goto", "stop", "read", "check")
 """Words that are called as a statement."""
 
-LATER_CALLS = {"size": "sets (`size`)"}
-LATER_METHODS = ("add", "remove")
-LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "initially"})
+SET_METHODS = ("add", "remove")
+"""Words that are called of a set variable, as a statement: `s.add(x)`."""
+
+LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep"})
 """Keys of the language that come later."""
 
 PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})
@@ -25,14 +26,12 @@ PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})
 RESERVED = PYTHON_WORDS | {
     *CALLS,
     *STATEMENT_CALLS,
-    *LATER_CALLS,
     "choose",
     "ghost",
     "parameters",
     "bool",
     "nat",
     "counter",
-    "set",
 }
 """What nothing can be called that an expression reads, calls, or puts before a dot, and no step.
 

@@ -8,17 +8,18 @@ by layer, for all findings of all systems at once. Every trace is replayed by th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.backends.columns.compiler import EventKey
-from checker.backends.columns.program import SYSTEMS_MAX, Program, Tally, Words
+from checker.backends.columns.program import Program, Tally, Words
 from checker.backends.columns.terms import Term
-from checker.backends.columns.translation import Claim, Translation, slot_keys
+from checker.backends.columns.translation import Claim, Translation
 from checker.engines import frontier
+from checker.engines.grouping import grouped
 from checker.engines.lassosearch import KeyLasso, LassoSearch, PathKinds
 from checker.engines.processes import in_processes
 from checker.engines.recover import lost_states
@@ -31,7 +32,6 @@ from model.specification import PropertyKind
 from model.system import State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure
 
-WORD_BITS = 64
 LAYERS_IN_MEMORY = 4 << 20
 """Bytes of layers held in memory; older ones go to a temporary file."""
 
@@ -53,7 +53,7 @@ def explore(
         SpecificationError: a limit of the language is met in translation.
         EngineDisagreement: the evaluator does not confirm a trace.
     """
-    groups = _groups(systems)
+    groups = grouped(systems)
 
     def explored_group(group: list[int], workers: int, silent: bool) -> list[Exploration]:
         # Translated where it is explored, so that this too is shared between the processors.
@@ -68,26 +68,6 @@ def explore(
         # What comes back from another process leaves the systems behind.
         results[i].system = system
     return [results[i] for i in range(len(systems))]
-
-
-def _groups(systems: Sequence[TransitionSystem]) -> list[list[int]]:
-    """Divide systems into groups whose common states fit one word: each joins the first group in which it fits.
-
-    A system that does not fit a word even alone stays alone.
-    """
-    groups: list[tuple[list[int], dict[Hashable, int]]] = []
-    for number, system in enumerate(systems):
-        own = {key: slot.domain.size for key, slot in zip(slot_keys(system), system.slots, strict=True)}
-        for group, sizes in groups:
-            joined = {key: max(sizes.get(key, 1), own.get(key, 1)) for key in {**sizes, **own}}
-            bits = sum((size - 1).bit_length() for size in joined.values()) + len(group).bit_length()
-            if bits <= WORD_BITS and len(group) < SYSTEMS_MAX:
-                group.append(number)
-                sizes.update(joined)
-                break
-        else:
-            groups.append(([number], own))
-    return [group for group, _ in groups]
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,7 +456,7 @@ class _Run:
             return
         terms = self.program.terms
         complete = sum(1 << i for i, result in enumerate(self.results) if result.complete)
-        kinds = self._path_kinds()
+        kinds = PathKinds.of([entry.path for entry in self.program.entries])
         for group in groups:
             owing, silent = [], []
             for claim in group:
@@ -489,14 +469,6 @@ class _Run:
                 claim = next(c for c in group if c.systems >> i & 1)
                 self.found[self.program.claims.index(claim), i] = _Target(lasso.depth, lasso.key)
                 self.lassos[claim.name, i] = lasso
-
-    def _path_kinds(self) -> PathKinds:
-        """Say of each path which fair pair takes it; outcomes of one action are one pair."""
-        paths = [entry.path for entry in self.program.entries]
-        numbers = {action: number for number, action in enumerate(dict.fromkeys(p.action for p in paths if p.fair))}
-        return PathKinds(
-            [numbers[path.action] if path.fair else -1 for path in paths], [not path.faults for path in paths]
-        )
 
     def _asking(self, conditions: list[tuple[Term, int]]) -> Callable[[Words], NDArray[np.bool_]]:
         select = self.program.selector(conditions)
