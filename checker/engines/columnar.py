@@ -19,7 +19,7 @@ from checker.backends.columns.program import Program, Tally, Words
 from checker.backends.columns.terms import Term
 from checker.backends.columns.translation import Claim, Translation
 from checker.engines import frontier
-from checker.engines.grouping import groups_of
+from checker.engines.grouping import grouped
 from checker.engines.lassosearch import KeyLasso, LassoSearch, PathKinds
 from checker.engines.processes import in_processes
 from checker.engines.recover import lost_states
@@ -52,7 +52,7 @@ def explore(
         SpecificationError: a limit of the language is met in translation.
         EngineDisagreement: the evaluator does not confirm a trace.
     """
-    groups = groups_of(systems)
+    groups = grouped(systems)
 
     def explored_group(group: list[int], workers: int, silent: bool) -> list[Exploration]:
         # Translated where it is explored, so that this too is shared between the processors.
@@ -455,7 +455,7 @@ class _Run:
             return
         terms = self.program.terms
         complete = sum(1 << i for i, result in enumerate(self.results) if result.complete)
-        kinds = self._path_kinds()
+        kinds = PathKinds.of([entry.path for entry in self.program.entries])
         for group in groups:
             owing, silent = [], []
             for claim in group:
@@ -468,14 +468,6 @@ class _Run:
                 claim = next(c for c in group if c.systems >> i & 1)
                 self.found[self.program.claims.index(claim), i] = _Target(lasso.depth, lasso.key)
                 self.lassos[claim.name, i] = lasso
-
-    def _path_kinds(self) -> PathKinds:
-        """Say of each path which fair pair takes it; outcomes of one action are one pair."""
-        paths = [entry.path for entry in self.program.entries]
-        numbers = {action: number for number, action in enumerate(dict.fromkeys(p.action for p in paths if p.fair))}
-        return PathKinds(
-            [numbers[path.action] if path.fair else -1 for path in paths], [not path.faults for path in paths]
-        )
 
     def _asking(self, conditions: list[tuple[Term, int]]) -> Callable[[Words], NDArray[np.bool_]]:
         select = self.program.selector(conditions)

@@ -1,17 +1,16 @@
-"""Which systems are explored together: those whose common states fit one word."""
+"""Which systems are explored in one run: those whose states fit one machine word together."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from checker.backends.columns.packing import WORD_BITS
 from checker.backends.columns.program import SYSTEMS_MAX
 from checker.backends.columns.translation import slot_keys
 from model.system import TransitionSystem
 
-WORD_BITS = 64
 
-
-def groups_of(systems: Sequence[TransitionSystem]) -> list[list[int]]:
+def grouped(systems: Sequence[TransitionSystem]) -> list[list[int]]:
     """Divide systems into groups whose common states fit one word: each joins the first group in which it fits.
 
     A system that does not fit a word even alone stays alone.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.backends.columns.paths import GuardedPath
 from checker.engines.fairness import WORD, components, fair_components
 from checker.engines.recover import Keys, Layers, Mask
 from checker.engines.visited import VisitedSet
@@ -37,6 +38,12 @@ class PathKinds:
 
     pairs: Sequence[int]
     steady: Sequence[bool]
+
+    @classmethod
+    def of(cls, paths: Sequence[GuardedPath]) -> PathKinds:
+        """Read this off guarded paths; fair paths of one action, a step or restart of an instance, are one pair."""
+        numbers = {action: number for number, action in enumerate(dict.fromkeys(p.action for p in paths if p.fair))}
+        return cls([numbers[path.action] if path.fair else -1 for path in paths], [not path.faults for path in paths])
 
     @property
     def words(self) -> int:
