@@ -132,6 +132,34 @@ def show(*, specification: Specification, as_json: AsJson = False) -> None:
     _answer("show", run, as_json=as_json)
 
 
+@app.command("list")
+def list_specifications(
+    *,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORD]...", help="Only files whose text has all of these words.")
+    ] = None,
+    pattern: Annotated[str, typer.Option("--pattern", help="Only files about this pattern of flaw.")] = "",
+    asked: Annotated[str, typer.Option("--property", "-p", help="Only files with this property.")] = "",
+    fault: Annotated[str, typer.Option("--fault", help="Only files with this fault.")] = "",
+    places: Annotated[
+        list[str] | None,
+        typer.Option("--in", metavar="PATH", help="A file or directory instead of the bundled ones; may be repeated."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List specifications, to find the one that is like yours.
+
+    By pattern of flaw, property, fault, or any words.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.list import ListOptions, run
+
+        return run(ListOptions(words or (), places or (), pattern, asked, fault, as_json))
+
+    _answer("list", run, as_json=as_json)
+
+
 @app.command()
 def trace(
     *,

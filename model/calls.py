@@ -19,6 +19,8 @@ from model.expressions import (
     Implies,
     Next,
     Quantifier,
+    SetOf,
+    Size,
     Stopped,
 )
 from model.failures import Failed, collect
@@ -27,7 +29,7 @@ from model.resolve import Resolver, describe
 from model.scope import Place, ProcessHeader, Scope
 from model.source import Span
 from model.system import CRASHED
-from model.types import BOOL, INT, ValueType, kind_of
+from model.types import BOOL, INT, SetType, ValueType, kind_of
 from model.words import CALLS, LATER_CALLS, NOT_IN_CRASHES, RESERVED, STATEMENT_CALLS
 
 _NOT_IN_CRASHES = {
@@ -80,6 +82,10 @@ class CallElaborator(Resolver):
                 return self._fresh(node, text, scope)
             case "fault":
                 return self.fault_draw(node, text, scope)
+            case "size":
+                return self._size(node, text, without_faults(scope))
+            case "set":
+                return self._empty_set(node, text, expected)
             case "stopped" | "crashed":
                 return self._life(name, node, text, scope)
             case _:
@@ -135,6 +141,21 @@ class CallElaborator(Resolver):
             message = f"`{name}` needs an order, and this is {describe(item.type)}"
             self.fail(Code.NOT_ORDERED, message, item.span)
         return self.require(item, INT)
+
+    def _size(self, node: ast.Call, text: Text, scope: Scope) -> Expression:
+        item = self.expression(self._argument(node, text), text, scope, None)
+        if not isinstance(item.type, SetType):
+            self.fail(Code.TYPE_MISMATCH, f"`size` takes a set, and this is {describe(item.type)}", item.span)
+        return Size(item, text.span(node))
+
+    def _empty_set(self, node: ast.Call, text: Text, expected: ValueType | None) -> Expression:
+        span = text.span(node)
+        if node.args:
+            message = "`set()` is the set without elements"
+            self.fail(Code.ARGUMENTS, message, span, help="write the elements in braces: `{a, b}`")
+        if not isinstance(expected, SetType):
+            self.fail(Code.NOT_IN_LANGUAGE, "a set where none is expected is not part of the language", span)
+        return SetOf((), expected, span)
 
     # -- quantifiers ----------------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """The numbered codes of everything that can be wrong with a specification or a command.
 
 The hundreds group them: 0 the YAML and limits, 1 structure, 2 names, 3 types and expressions, 4 steps, 5 tables,
-properties and faults, 6 scenarios, variants, mutants and `unused`, 7 the command line, 8 errors that appear only when
-the specification runs, 9 warnings. A number is never given to another meaning, because people search for it.
+properties and faults, 6 scenarios, variants, mutants, questions and `unused`, 7 the command line, 8 errors that appear
+only when the specification runs, 9 warnings. A number is never given to another meaning, because people search for it.
 
 A new code is one line here and one section in `explanations/`, which `killpoint explain` prints; a test compares them.
 """
@@ -106,6 +106,7 @@ class Code(Enum):
     GHOST_READ = "KP318", "a ghost read by behaviour"
     NOT_VISIBLE = "KP319", "a name that may not be read in this place"
     SELF_OUTSIDE_PROCESS = "KP320", "`self` where no process is"
+    NO_INITIAL_STATE = "KP321", "an `initially` that no state satisfies"
 
     # 4xx: steps
     CHOOSE_PLACE = "KP401", "`choose` that is not the whole right-hand side"
@@ -130,7 +131,7 @@ class Code(Enum):
     NO_KILL_POINT = "KP507", "a crash placed where no crash can be"
     NEVER_CRASHES = "KP509", "`torn` or `on_crash` where no fault crashes the process"
 
-    # 6xx: scenarios, variants, mutants, unused
+    # 6xx: scenarios, variants, mutants, questions, unused
     PATH_NOT_FOUND = "KP601", "a patch of something that does not exist"
     STEP_WITHOUT_PLACE = "KP602", "a new step that does not say where it goes"
     BREAKS_UNKNOWN_PROPERTY = "KP603", "`breaks` with a property that nothing declares"
@@ -139,6 +140,10 @@ class Code(Enum):
     CHANGES_NOTHING = "KP606", "a variant or mutant that changes nothing"
     UNUSED_UNKNOWN = "KP607", "`unused` with something that does not exist"
     UNUSED_STALE = "KP608", "`unused` with something that is used"
+
+    QUESTION_WITHOUT_ANSWER = "KP609", "a question with neither an answer nor a reason why there is none, or with both"
+    QUESTION_SCENARIO = "KP610", "a question that speaks of a scenario which nothing declares"
+    REPAIR_CONTRADICTED = "KP611", "a repair that breaks what it repairs, or half a repair that breaks nothing"
 
     # 7xx: the command line
     NO_SUCH_SCENARIO = "KP701", "a scenario that the specification does not have"
@@ -156,6 +161,7 @@ class Code(Enum):
     INDEX_OUTSIDE_ARRAY = "KP802", "an index outside its array"
     NO_ROW_MATCHES = "KP803", "a table with no matching row"
     TWO_ROWS_MATCH = "KP804", "an exclusive table with two matching rows"
+    NONE_HAS_NO_VALUE = "KP805", "`None` where a value is needed"
 
     # 9xx: warnings
     TWO_STORES = "KP901", "a step that changes two stores at once"

@@ -11,10 +11,11 @@ from collections.abc import Callable, Hashable
 from collections.abc import Mapping as Names
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Literal, cast
 
 from model import limits
 from model.declare_data import DataCache, DataReader, unrollings
+from model.declare_starts import boot_of, following_of, restarts_of
 from model.diagnostics import Code, Diagnostics, did_you_mean, quoted
 from model.elaborate_steps import StepElaborator
 from model.expressions import Constant, Expression
@@ -23,11 +24,9 @@ from model.lints import lint_process, lint_step, lint_table
 from model.scope import Definition, Findings, Place, ProcessHeader, Scope, TableHeader
 from model.source import Span
 from model.specification import (
-    RESTARTS,
     Process,
     Property,
     PropertyKind,
-    Restarts,
     Role,
     Row,
     Specification,
@@ -36,7 +35,7 @@ from model.specification import (
     Variable,
 )
 from model.statements import Read, Stop, walk_statements
-from model.types import BOOL, INT, ValueType
+from model.types import BOOL, INT, ValueType, whole
 from model.words import PYTHON_WORDS
 from model.yamlnodes import Entry, Mapping, Node, Scalar
 
@@ -44,11 +43,13 @@ SECTIONS = (
     "language",
     "protocol",
     "title",
+    "pattern",
     "sources",
     "parameters",
     "types",
     "stores",
     "ghost",
+    "initially",
     "definitions",
     "faults",
     "tables",
@@ -57,6 +58,7 @@ SECTIONS = (
     "scenarios",
     "variants",
     "mutants",
+    "questions",
     "views",
     "reference",
     "unused",
@@ -139,6 +141,7 @@ class Declarer(DataReader):
         self._sign(headers, tables)
         processes = {name: p for name, node in headers.items() if (p := self._process(name, node)) is not None}
         properties = self._properties()
+        initially = self._initially()
         built = self._tables(tables)
         for definition in declarations.definitions.values():
             self._check_definition(definition)
@@ -156,6 +159,7 @@ class Declarer(DataReader):
             processes=processes,
             properties=properties,
             views=self._views(variables),
+            initially=initially,
             variables=variables,
             comparisons=tuple(dict.fromkeys(c for found in self._findings for c in found.comparisons)),
             unrollings=unrollings(self._findings, self.diagnostics),
@@ -382,35 +386,11 @@ class Declarer(DataReader):
             read.fail(Code.NOTHING_DECLARED, f"the process `{name}` has no steps", steps.span)
         self.limited(steps, "steps", limits.STEPS_MAX)
         labels = tuple(step for step, _ in read.named(steps, "a step"))
-        boot = read.attempt(partial(self._boot, mapping, labels))
-        restarts = read.attempt(partial(self._restarts, mapping)) or "at_once"
+        boot = read.attempt(partial(boot_of, read, mapping, labels))
+        restarts = read.attempt(partial(restarts_of, read, mapping)) or "at_once"
         memory = {v.name: v for v in volatile}
         self.declarations.processes[name] = ProcessHeader(name, environment, memory, labels, boot, restarts)
         return mapping
-
-    def _boot(self, mapping: Mapping, labels: tuple[str, ...]) -> str | None:
-        node = self.reader.entry(mapping, "boot")
-        if node is None:
-            return None
-        label = self.reader.scalar(node, "`boot`")
-        if label.text not in labels:
-            message = f"no step is named {quoted(label.text)}"
-            self.reader.fail(Code.UNKNOWN_LABEL, message, label.span, help=did_you_mean(label.text, labels))
-        if len(labels) == 1:
-            message = f"{quoted(label.text)} is the only step, and after `boot` comes the first of the others"
-            self.reader.fail(Code.NOTHING_DECLARED, message, label.span)
-        return label.text
-
-    def _restarts(self, mapping: Mapping) -> Restarts:
-        node = self.reader.entry(mapping, "restarts")
-        if node is None:
-            return "at_once"
-        word = self.reader.scalar(node, "`restarts`")
-        for possible in RESTARTS:
-            if word.text == possible:
-                return possible
-        message = f"`restarts` is `at_once`, `later` or `never`, not {quoted(word.text)}"
-        self.reader.fail(Code.VALUE_NOT_ALLOWED, message, word.span, help=did_you_mean(word.text, RESTARTS, known=""))
 
     def _process(self, name: str, mapping: Mapping) -> Process | None:
         read = self.reader
@@ -423,7 +403,7 @@ class Declarer(DataReader):
         steps: list[Step] = []
         found = len(self._findings)
         for label in header.labels:
-            following = _following(label, header)
+            following = following_of(label, header)
             entry = steps_node.entries[label]
             make = partial(self._step, header, label, following, entry, fair=fair)
             step = self._cached("step", entry.value, (name, label, following, fair), make)
@@ -463,7 +443,7 @@ class Declarer(DataReader):
         if node is None:
             return Constant(1, INT, mapping.span)
         count = self.reader.attempt(partial(self.constant, node, INT, "`count`"))
-        if isinstance(count, Constant) and not 0 <= int(count.value) <= limits.INSTANCES_MAX:
+        if isinstance(count, Constant) and not 0 <= whole(count.value) <= limits.INSTANCES_MAX:
             message = f"a process has 0 to {limits.INSTANCES_MAX} instances, not {count.value}"
             self.diagnostics.report(Code.LIMIT, message, count.span)
             return None
@@ -531,6 +511,14 @@ class Declarer(DataReader):
                 properties[name] = made
         return properties
 
+    def _initially(self) -> Expression | None:
+        node = self.root.get("initially")
+        if node is None:
+            return None
+        read = partial(self._cell, node, "`initially`", Scope(Place.PROPERTY), BOOL)
+        made = self._cached("initially", node, None, read)
+        return cast("Expression | None", made)
+
     def _property(self, name: str, entry: Entry) -> Property:
         read = self.reader
         mapping = read.mapping(entry.value, f"the property `{name}`")
@@ -577,12 +565,6 @@ class Declarer(DataReader):
                 Code.UNKNOWN_NAME, f"no variable is named {quoted(item.text)}", item.span, help=help_text
             )
         return None
-
-
-def _following(label: str, process: ProcessHeader) -> str:
-    """Return where a step falls through to: the next one in the text, after the last and after `boot` the first."""
-    order = [other for other in process.labels if other != process.boot]
-    return order[0] if label == process.boot else order[(order.index(label) + 1) % len(order)]
 
 
 def span_of(root: Mapping, section: str, name: str) -> Span | None:

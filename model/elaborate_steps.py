@@ -11,15 +11,25 @@ from typing import NoReturn
 from model import limits
 from model.diagnostics import Code, Diagnostics, did_you_mean
 from model.elaborate import ExpressionElaborator
-from model.expressions import Arithmetic, ArithmeticOperator, Expression, LocalValue, SelfValue, VariableValue
+from model.expressions import (
+    Arithmetic,
+    ArithmeticOperator,
+    Expression,
+    LocalValue,
+    SelfValue,
+    SetOperation,
+    VariableValue,
+    Without,
+)
 from model.failures import Failed, collect
 from model.parsing import Text, parse_statements
 from model.resolve import describe
 from model.scope import Declarations, Scope
+from model.source import Span
 from model.specification import Role
 from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When, always_ends
-from model.types import INT, CounterType, same_kind
-from model.words import LATER_CALLS, LATER_METHODS, STATEMENT_CALLS
+from model.types import INT, CounterType, SetType, same_kind
+from model.words import LATER_CALLS, SET_METHODS, STATEMENT_CALLS
 from model.yamlnodes import Scalar
 
 _ARITHMETIC: dict[type[ast.operator], ArithmeticOperator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
@@ -158,30 +168,52 @@ class StepElaborator:
                 return self._choose(target, value, inner)
             if value.func.id == "fault":
                 draw = self.expressions.fault_draw(value, self._text, replace(scope, fault_allowed=True))
-                self.expressions.require(draw, target.type)
+                self.expressions.accept(draw, target.type)
                 return Assign(target, draw, span)
         expression = self.expressions.expression(value, self._text, inner, target.type)
-        self.expressions.require(expression, target.type, f" for `{_name(target)}`")
+        self.expressions.accept(expression, target.type, f" for `{_name(target)}`")
         return Assign(target, expression, span)
 
     def _choose(self, target: Target, call: ast.Call, scope: Scope) -> Statement:
         where = self._text.span(call)
         if len(call.args) != 1 or call.keywords:
-            self._fail(Code.ARGUMENTS, "`choose` takes a set in braces or the name of a type", call)
+            self._fail(Code.ARGUMENTS, "`choose` takes a set or the name of a type", call)
         argument = call.args[0]
         if isinstance(argument, ast.Set):
             elements = collect([partial(self._element, element, target, scope) for element in argument.elts])
             return Choose(target, None, tuple(elements), where)
-        what = "`choose` takes a set in braces or the name of a type"
+        what = "`choose` takes a set or the name of a type"
+        if not isinstance(argument, ast.Name) or self._is_variable(argument.id, scope):
+            return self._choose_from(target, argument, scope, where)
         domain = self.expressions.value_type(argument, self._text, code=Code.ARGUMENTS, what=what)
         if not same_kind(domain, target.type):
             message = f"`{_name(target)}` is {describe(target.type)}, the choice is {describe(domain)}"
             self._fail(Code.TYPE_MISMATCH, message, call)
         return Choose(target, domain, (), where)
 
+    def _is_variable(self, name: str, scope: Scope) -> bool:
+        """Tell whether a name behind `choose` is no type, and something that may hold a set."""
+        declarations = self.declarations
+        if name == "bool" or name in declarations.types or name in declarations.processes:
+            return False
+        own = scope.process.volatile if scope.process else {}
+        known = (scope.locals, scope.arguments, own, declarations.shared, declarations.definitions)
+        return any(name in names for names in known)
+
+    def _choose_from(self, target: Target, argument: ast.expr, scope: Scope, where: Span) -> Statement:
+        """Elaborate `x = choose(s)` for a set that changes during a run."""
+        source = self.expressions.expression(argument, self._text, scope, None)
+        if not isinstance(source.type, SetType):
+            message = f"`choose` takes a set or the name of a type, and this is {describe(source.type)}"
+            self.expressions.fail(Code.ARGUMENTS, message, source.span)
+        if not same_kind(source.type.element, target.type):
+            message = f"`{_name(target)}` is {describe(target.type)}, the choice is {describe(source.type.element)}"
+            self.expressions.fail(Code.TYPE_MISMATCH, message, where)
+        return Choose(target, None, (), where, source)
+
     def _element(self, node: ast.expr, target: Target, scope: Scope) -> Expression:
         element = self.expressions.expression(node, self._text, scope, target.type)
-        return self.expressions.require(element, target.type, f" for `{_name(target)}`")
+        return self.expressions.accept(element, target.type, f" for `{_name(target)}`")
 
     def _augmented(self, node: ast.AugAssign, scope: Scope) -> Statement:
         target = self._target(node.target, scope)
@@ -196,9 +228,9 @@ class StepElaborator:
                 self._fail(Code.COUNTER_USE, "a counter only counts: `+=`", node)
             amount = self.expressions.integer(node.value, self._text, amount_scope)
             return Count(target, amount, span)
-        self.expressions.require(target, INT)
+        before = self.expressions.require(target, INT)
         amount = self.expressions.integer(node.value, self._text, amount_scope)
-        return Assign(target, Arithmetic(operator, target, amount, span), span)
+        return Assign(target, Arithmetic(operator, before, amount, span), span)
 
     # -- what is assigned to --------------------------------------------------------------------------------------
 
@@ -296,6 +328,9 @@ class StepElaborator:
                 case ast.Assign(targets=[target], value=value) | ast.AugAssign(target=target, value=value):
                     if not self._is_ghost(target, scope) or _draws(value):
                         return False
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr=method))) if method in SET_METHODS:
+                    if not self._is_ghost(target, scope):
+                        return False
                 case ast.If():
                     if _draws(node.test) or not self._only_ghosts([*node.body, *node.orelse], scope):
                         return False
@@ -329,6 +364,8 @@ class StepElaborator:
     def _call(self, node: ast.Call, scope: Scope) -> Statement:
         span = self._text.span(node)
         name = self._text.written(node.func)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in SET_METHODS:
+            return self._change_set(node, node.func, scope)
         if name not in STATEMENT_CALLS:
             self._refuse_call(name, node)
         self.expressions.refuse_in_crash(name, scope, span)
@@ -354,11 +391,27 @@ class StepElaborator:
             self._fail(Code.UNKNOWN_LABEL, f"no step is named `{written}`", label, help_text)
         return Goto(label.id, span)
 
+    def _change_set(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> Statement:
+        """Elaborate `s.add(x)` and `s.remove(x)`, which assign to `s`."""
+        span = self._text.span(node)
+        target = self._target(method.value, scope)
+        value_type = target.type
+        if not isinstance(value_type, SetType):
+            message = f"`.{method.attr}` changes a set, and `{_name(target)}` is {describe(value_type)}"
+            self._fail(Code.TYPE_MISMATCH, message, node)
+        if len(node.args) != 1 or node.keywords:
+            self._fail(Code.ARGUMENTS, f"`.{method.attr}` takes one element", node)
+        inner = self._scope_for(target, scope)
+        element = self.expressions.expression(node.args[0], self._text, inner, value_type.element)
+        element = self.expressions.require(element, value_type.element, f" for an element of `{_name(target)}`")
+        if method.attr == "remove":
+            return Assign(target, Without(target, element, value_type, span), span)
+        added = self.expressions.set_of((element,), value_type, span)
+        return Assign(target, SetOperation("|", target, added, value_type, span), span)
+
     def _refuse_call(self, name: str, node: ast.Call) -> NoReturn:
         if name in LATER_CALLS:
             self._fail(Code.NOT_YET_SUPPORTED, f"{LATER_CALLS[name]} cannot be used yet", node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in LATER_METHODS:
-            self._fail(Code.NOT_YET_SUPPORTED, f"sets (`.{node.func.attr}`) cannot be used yet", node)
         if name in _VALUES:
             help_text = (
                 "assign it, or ask it in `when(…)` or `if`" if name != "choose" else "assign it: `x = choose(…)`"

@@ -14,11 +14,11 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Protocol, assert_never
+from collections.abc import Iterable, Iterator
+from typing import assert_never
 
-from model.constants import compare
-from model.diagnostics import Code
+from model.constants import NO_VALUE, combined, compare, elements_of
+from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.expressions import (
     And,
     Arithmetic,
@@ -30,6 +30,7 @@ from model.expressions import (
     Extremum,
     FaultDraw,
     Fresh,
+    Given,
     Implies,
     LocalValue,
     Membership,
@@ -39,59 +40,22 @@ from model.expressions import (
     ParameterValue,
     Quantifier,
     SelfValue,
+    SetMembership,
+    SetOf,
+    SetOperation,
+    Size,
     Stopped,
     TableColumn,
     VariableValue,
+    Without,
 )
+from model.observer import Observer, Unobserved
 from model.source import Span
 from model.specification import Process, Row, Step, Table
 from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
 from model.system import CRASHED, STOPPED, Budget, State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure, Transition
-from model.types import CounterType, RangeType, Value, ValueType
-
-
-class Observer(Protocol):
-    """Is told what a run makes use of; coverage is judged from it."""
-
-    def branch(self, span: Span, taken: bool) -> None:
-        """Record that the `if` whose condition stands at `span` went one way."""
-
-    def row(self, span: Span) -> None:
-        """Record that a row was the one that matched."""
-
-    def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
-        """Take note of the rows behind the one that matched in a first-match table.
-
-        `fits` tells, for the values of that moment and without being observed, whether a row's condition is true; where
-        the condition has no value it is not.
-        """
-
-    def premise(self, span: Span) -> None:
-        """Record that the premise of the `implies` at `span` was true."""
-
-    def path_ended(self, completed: bool) -> None:
-        """Record that a path through a step is over; the branches told since the last call are its own.
-
-        Only a completed one is a transition. The others do not exist, or err.
-        """
-
-
-class _Unobserved:
-    def branch(self, span: Span, taken: bool) -> None:
-        """Ignore."""
-
-    def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
-        """Ignore."""
-
-    def path_ended(self, completed: bool) -> None:
-        """Ignore."""
-
-    def row(self, span: Span) -> None:
-        """Ignore."""
-
-    def premise(self, span: Span) -> None:
-        """Ignore."""
+from model.types import CounterType, RangeType, SetValue, Value, ValueType, collected, whole
 
 
 class _NoPath(Exception):
@@ -107,7 +71,7 @@ class Evaluator:
 
     def __init__(self, system: TransitionSystem, observer: Observer | None = None) -> None:
         self.system = system
-        self.observer: Observer = observer or _Unobserved()
+        self.observer: Observer = observer or Unobserved()
 
     def holds(self, expression: Expression, state: State, successor: State | None = None) -> bool:
         """Evaluate the expression of a property in a state, or on the transition from it to `successor`.
@@ -183,16 +147,16 @@ class Evaluator:
         if budget.at is not None and action.kill_point not in budget.at:
             return False
         slot = system.budget_slots.get(action.fault or "")
-        if slot is not None and budget.limit is not None and int(state[slot]) >= budget.limit:
+        if slot is not None and budget.limit is not None and whole(state[slot]) >= budget.limit:
             return False
         if not action.torn:
             return True
         steps = system.specification.processes[action.process].steps
         step = next(step for step in steps if step.name == action.label)
-        whole = self._run_all(
-            Action(action.process, action.instance, step.name), (step,), state, observer=_Unobserved()
+        outcomes = self._run_all(
+            Action(action.process, action.instance, step.name), (step,), state, observer=Unobserved()
         )
-        return any(isinstance(outcome, Transition) and not outcome.faults for outcome in whole)
+        return any(isinstance(outcome, Transition) and not outcome.faults for outcome in outcomes)
 
     def _crash_bodies(self, process: Process, action: Action) -> tuple[Step, ...]:
         torn = next((step.torn for step in process.steps if action.torn and step.name == action.label), None)
@@ -205,6 +169,19 @@ class Evaluator:
             return
         after = (*state[:slot], process.start, *state[slot + 1 :])
         yield Transition(Action(process.name, instance, CRASHED), (), (), after, fair=True)
+
+
+def satisfying(system: TransitionSystem, condition: Expression, states: Iterable[State]) -> tuple[State, ...]:
+    """Return the states in which a condition is true.
+
+    Raises:
+        SpecificationError: it has no value in one of them.
+    """
+    evaluator = Evaluator(system)
+    try:
+        return tuple(state for state in states if evaluator.holds(condition, state))
+    except EvaluationError as error:
+        raise SpecificationError([Diagnostic(error.code, error.message, error.span)]) from error
 
 
 class _Frame:
@@ -266,6 +243,23 @@ class _Frame:
             case Membership(elements=elements):
                 item_value = self.value(expression.item)
                 return item_value in [self.value(element) for element in elements]
+            case Given(item=item):
+                given = self.value(item)
+                if given is None:
+                    raise EvaluationError(Code.NONE_HAS_NO_VALUE, NO_VALUE, expression.span)
+                return given
+            case SetOf():
+                return self._set(expression)
+            case SetOperation(operator=operator, type=set_type):
+                return combined(operator, self.value(expression.left), self.value(expression.right), set_type)
+            case Without(type=set_type):
+                before, removed = elements_of(self.value(expression.whole)), self.value(expression.item)
+                return collected([element for element in before if element != removed], set_type.element)
+            case SetMembership(whole=searched):
+                item_value = self.value(expression.item)
+                return item_value in elements_of(self.value(searched))
+            case Size(item=item):
+                return len(elements_of(self.value(item)))
             case Quantifier():
                 return self._quantifier(expression)
             case TableColumn(table=table, process=process_name, column=column):
@@ -281,7 +275,7 @@ class _Frame:
 
     def integer(self, expression: Expression) -> int:
         """Evaluate an expression that is an integer."""
-        return int(self.value(expression))
+        return whole(self.value(expression))
 
     def slot(self, variable: VariableValue) -> int:
         """Return where a variable is.
@@ -312,6 +306,15 @@ class _Frame:
 
     def _comparison(self, expression: Comparison) -> bool:
         return compare(expression.operator, self.value(expression.left), self.value(expression.right))
+
+    def _set(self, expression: SetOf) -> SetValue:
+        domain = self.system.domain(expression.type.element)
+        elements = [self.value(element) for element in expression.elements]
+        for element, value in zip(expression.elements, elements, strict=True):
+            if not domain.contains(value):
+                message = f"{value} would be an element of a set of {domain}"
+                raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, message, element.span)
+        return collected(elements, expression.type.element)
 
     def _implies(self, expression: Implies) -> bool:
         if not self.value(expression.premise):
@@ -360,7 +363,7 @@ class _Frame:
             self.locals = outer
 
     def _fits_unobserved(self, row: Row) -> bool:
-        outer, self.observer = self.observer, _Unobserved()
+        outer, self.observer = self.observer, Unobserved()
         try:
             return bool(self.value(row.when))
         except EvaluationError:
@@ -457,7 +460,7 @@ class _StepRun(_Frame):
         budget = self.system.budgets[fault]
         slot = self.system.budget_slots.get(fault)
         if not budget.allowed or (
-            slot is not None and budget.limit is not None and int(self._copy[slot]) >= budget.limit
+            slot is not None and budget.limit is not None and whole(self._copy[slot]) >= budget.limit
         ):
             return False
         if self._decide(2) == 0:
@@ -469,7 +472,7 @@ class _StepRun(_Frame):
     def _spend(self, fault: str) -> None:
         slot = self.system.budget_slots.get(fault)
         if slot is not None:
-            self._copy[slot] = int(self._copy[slot]) + 1
+            self._copy[slot] = whole(self._copy[slot]) + 1
 
     def _block(self, body: tuple[Statement, ...]) -> None:
         for statement in body:
@@ -539,12 +542,14 @@ class _StepRun(_Frame):
         if amount < 0:
             raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, f"a counter cannot count by {amount}", span)
         limit = self.system.slots[slot].domain.size - 1
-        self._copy[slot] = min(limit, int(self._copy[slot]) + amount)
+        self._copy[slot] = min(limit, whole(self._copy[slot]) + amount)
 
     def _choose(self, statement: Choose) -> None:
         slot = self._place(statement.target)
         if statement.domain is not None:
             options = list(self.system.domain(statement.domain).values())
+        elif statement.source is not None:
+            options = list(elements_of(self.value(statement.source)))
         else:
             options = list(dict.fromkeys(self.value(element) for element in statement.elements))
         if not options:

@@ -11,10 +11,11 @@ from model.declare import SECTIONS, Cache, Declared, Declarer
 from model.diagnostics import Code, Diagnostics, Note, SpecificationError, did_you_mean, quoted
 from model.failures import Effort, Failed, GivenUp, give_up
 from model.merge import PATCHABLE, Patched, patch_specification
+from model.questions import QuestionReader
 from model.reader import Reader
 from model.scope import Declarations
 from model.source import Source, Span
-from model.specification import Scenario, SpecificationFile
+from model.specification import Question, Scenario, SpecificationFile
 from model.usage import refuse_unused_additions, warn_of_unused
 from model.yamlnodes import Entry, Mapping, Scalar
 from model.yamltree import load_tree, read_source
@@ -80,6 +81,7 @@ class _FileLoader:
         self._variants(base)
         scenarios = self._scenarios(base)
         mutants = self._mutants(base, scenarios)
+        questions = self._questions({**scenarios, **mutants})
         unused, spans = self._unused()
         if not self.diagnostics.has_errors:
             warn_of_unused(base, self.declared, self.diagnostics)
@@ -89,10 +91,12 @@ class _FileLoader:
             variants={name: declared.specification for name, (_, declared) in self.variants.items()},
             scenarios=scenarios,
             mutants=mutants,
+            questions=questions,
             unused=unused,
             unused_spans=spans,
             sources=self._sources(),
-            reference=self._reference(),
+            reference=self._sentence("reference"),
+            pattern=self._sentence("pattern"),
             warnings=self.diagnostics.warnings,
         )
 
@@ -231,14 +235,21 @@ class _FileLoader:
 
     # -- the rest -------------------------------------------------------------------------------------------------
 
+    def _questions(self, claims: dict[str, Scenario]) -> dict[str, Question]:
+        read = self.reader
+        sections = (read.entry(self.root, "scenarios"), read.entry(self.root, "mutants"))
+        named = frozenset(name for node in sections if isinstance(node, Mapping) for name in node.entries)
+        questions = QuestionReader(read, self.diagnostics, claims, named | claims.keys())
+        return questions.questions(read.section(self.root, "questions", "`questions`"))
+
     def _sources(self) -> tuple[str, ...]:
         node = self.root.get("sources")
         items = self.reader.attempt(partial(self.reader.names, node, "`sources`")) if node is not None else None
         return tuple(item.text for item in items or ())
 
-    def _reference(self) -> str:
-        node = self.root.get("reference")
-        return (self.reader.attempt(partial(self.reader.text, node, "`reference`")) or "") if node is not None else ""
+    def _sentence(self, key: str) -> str:
+        node = self.root.get(key)
+        return (self.reader.attempt(partial(self.reader.text, node, f"`{key}`")) or "") if node is not None else ""
 
     def _unused(self) -> tuple[dict[str, str], dict[str, Span]]:
         read = self.reader

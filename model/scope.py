@@ -10,7 +10,7 @@ from typing import Literal
 from model.expressions import Expression
 from model.source import Span
 from model.specification import CounterComparison, Fault, Parameter, Restarts, Variable
-from model.types import EnumType, ProcessType, RangeType, ValueType
+from model.types import DeclaredType, EnumType, ProcessType, ValueType
 from model.yamlnodes import Scalar
 
 
@@ -57,7 +57,7 @@ class Declarations:
     """
 
     parameters: dict[str, Parameter] = field(default_factory=dict)
-    types: dict[str, EnumType | RangeType] = field(default_factory=dict)
+    types: dict[str, DeclaredType] = field(default_factory=dict)
     stores: dict[str, bool] = field(default_factory=dict)
     """Store name → whether it is versioned."""
     shared: dict[str, list[Variable]] = field(default_factory=dict)

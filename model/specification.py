@@ -16,7 +16,7 @@ from model.diagnostics import Diagnostic
 from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
 from model.statements import Goto, Statement, assigned, walk_statements
-from model.types import EnumType, RangeType, Value, ValueType
+from model.types import DeclaredType, Value, ValueType
 
 UNLIMITED: Final = "unlimited"
 """The word for a fault that may happen any number of times."""
@@ -59,6 +59,8 @@ class Variable:
     span: Span
     keep: bool = False
     """Of volatile memory: whether only a crash and `stop()` reset it, and not the way back to the first step."""
+    starts_anywhere: bool = False
+    """Whether it says `init: any`: it starts with every value of its type, each element of an array on its own."""
 
     @property
     def key(self) -> str:
@@ -253,6 +255,25 @@ class Scenario:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What somebody wanted to know, and the scenarios or mutants whose verdicts are the answer.
+
+    Either `shown_by` and `lesson` say something, or `unanswered` says why the model cannot.
+    """
+
+    name: str
+    asks: str
+    shown_by: tuple[str, ...]
+    lesson: str
+    repaired_by: tuple[str, ...]
+    """Hold where those of `shown_by` break."""
+    not_repaired_by: tuple[str, ...]
+    """Look like a repair and still break some of the same properties."""
+    unanswered: str
+    span: Span
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Specification:
     """One protocol, all names resolved. Mappings keep the order of the file."""
@@ -260,7 +281,7 @@ class Specification:
     name: str
     title: str
     parameters: Mapping[str, Parameter]
-    types: Mapping[str, EnumType | RangeType]
+    types: Mapping[str, DeclaredType]
     stores: Mapping[str, Store]
     ghosts: tuple[Variable, ...]
     faults: Mapping[str, Fault]
@@ -268,6 +289,8 @@ class Specification:
     processes: Mapping[str, Process]
     properties: Mapping[str, Property]
     views: Mapping[str, tuple[str, ...]]
+    initially: Expression | None = None
+    """What holds in every initial state; the others that `init: any` makes are none."""
     variables: Mapping[str, Variable] = field(default_factory=dict)
     """Every variable by its key."""
     comparisons: tuple[CounterComparison, ...] = ()
@@ -284,8 +307,11 @@ class SpecificationFile:
     variants: Mapping[str, Specification]
     scenarios: Mapping[str, Scenario]
     mutants: Mapping[str, Scenario]
+    questions: Mapping[str, Question]
     unused: Mapping[str, str]
     unused_spans: Mapping[str, Span]
     sources: tuple[str, ...]
     reference: str
+    pattern: str
+    """The kind of flaw that the file is about; empty where it is about none in particular."""
     warnings: tuple[Diagnostic, ...] = ()

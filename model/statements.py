@@ -32,12 +32,16 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """`x = choose(…)`: any element of a type (`domain`) or of a set written in place (`elements`)."""
+    """`x = choose(…)`: any element of a type (`domain`), of a set written in place (`elements`), or of a set variable.
+
+    `source` is that set where there is one, an expression.
+    """
 
     target: Target
     domain: ValueType | None
     elements: tuple[Expression, ...]
     span: Span
+    source: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,8 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
         case Count():
             return (*statement.target.indices, statement.amount)
         case Choose():
-            return (*_target_indices(statement.target), *statement.elements)
+            source = () if statement.source is None else (statement.source,)
+            return (*_target_indices(statement.target), *statement.elements, *source)
         case If() | When():
             return (statement.condition,)
         case _:

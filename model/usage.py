@@ -30,7 +30,7 @@ def _warn_of_variable(
     if ("read", variable.key) not in used and variable.name not in mentioned:
         message = f"nothing reads {quoted(variable.key)}, which makes the state space larger"
         diagnostics.report(Code.NEVER_USED, message, variable.span)
-    elif ("assigned", variable.key) not in used:
+    elif ("assigned", variable.key) not in used and not variable.starts_anywhere:
         message = f"no step assigns {quoted(variable.key)}, so it keeps its initial value"
         diagnostics.report(Code.NEVER_ASSIGNED, message, variable.span, help="a parameter says that better")
 

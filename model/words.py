@@ -8,15 +8,17 @@ import re
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 """What a name is that expressions use. ASCII only: Python would silently read `ﬁnished` as `finished`."""
 
-CALLS = ("all", "any", "count", "implies", "min", "max", "next", "fresh", "fault", "stopped", "crashed")
+CALLS = ("all", "any", "count", "implies", "min", "max", "next", "fresh", "fault", "stopped", "crashed", "size", "set")
 """Words that are called for a value."""
 
 STATEMENT_CALLS = ("when", "goto", "stop", "read")
 """Words that are called as a statement."""
 
-LATER_CALLS = {"check": "`check`", "size": "sets (`size`)"}
-LATER_METHODS = ("add", "remove")
-LATER_KEYS = frozenset({"initially", "leads_to", "checked"})
+SET_METHODS = ("add", "remove")
+"""Words that are called of a set variable, as a statement: `s.add(x)`."""
+
+LATER_CALLS = {"check": "`check`"}
+LATER_KEYS = frozenset({"leads_to", "checked"})
 """Keys of the language that come later."""
 
 NOT_IN_CRASHES = {
@@ -38,7 +40,6 @@ RESERVED = PYTHON_WORDS | {
     "bool",
     "nat",
     "counter",
-    "set",
 }
 """What nothing can be called that an expression reads, calls, or puts before a dot, and no step.
 

@@ -16,7 +16,7 @@ from model.diagnostics import Diagnostic
 from model.specification import Scenario, SpecificationFile
 from model.system import State, TransitionSystem
 from model.transitions import Action
-from model.types import Value
+from model.types import SetValue, Value
 
 # --- Files and claims ---
 
@@ -183,9 +183,9 @@ def _step(system: TransitionSystem, number: int, before: State, step: TraceStep)
         "step": process.start if action.kind == "restart" else action.label,
         "kill_point": action.kill_point,
         "faults": list(step.faults),
-        "choices": list(step.choices),
+        "choices": [value_document(choice) for choice in step.choices],
         "changes": {
-            slot.name: new
+            slot.name: value_document(new)
             for slot, old, new in zip(system.slots, before, step.state, strict=True)
             if (type(old), old) != (type(new), new)
         },
@@ -193,4 +193,9 @@ def _step(system: TransitionSystem, number: int, before: State, step: TraceStep)
 
 
 def _state(system: TransitionSystem, state: Sequence[Value]) -> Document:
-    return {slot.name: value for slot, value in zip(system.slots, state, strict=True)}
+    return {slot.name: value_document(value) for slot, value in zip(system.slots, state, strict=True)}
+
+
+def value_document(value: Value) -> object:
+    """Return a value as JSON: a set as the list of its elements, `None` as null."""
+    return list(value.elements) if isinstance(value, SetValue) else value

@@ -23,7 +23,7 @@ from checker.reporting.output import Line, Piece, aligned, blank, cells, flowed,
 from checker.trace import Trace, TraceStep
 from model.system import State, TransitionSystem
 from model.transitions import Action
-from model.types import Value
+from model.types import SetValue, Value
 
 _ACTION_SHARE = 0.4
 """Of a line, what the action may take before the changes go to their own line."""
@@ -49,6 +49,8 @@ class _Row:
 
 def shown_value(value: Value) -> str:
     """Write a value as a specification would."""
+    if isinstance(value, SetValue):
+        return "{" + ", ".join(map(shown_value, value.elements)) + "}"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -131,12 +133,14 @@ class _Drawing:
         return rows
 
     def _start_items(self) -> Iterator[Line]:
-        """Yield the initial values of what the trace changes, to read the changes against."""
+        """Yield the initial values of what the trace changes, to read the changes against, and of what may differ."""
         states = self.trace.states
         hidden = self.labels | self.budgets | self.fresh.keys()
         for number, slot in enumerate(self.system.slots):
-            if number not in hidden and not self._is_memory(number) and len({state[number] for state in states}) > 1:
-                yield (("dim", f"{slot.name}={shown_value(slot.initial)}"),)
+            if number in hidden or self._is_memory(number):
+                continue
+            if slot.free or len({state[number] for state in states}) > 1:
+                yield (("dim", f"{slot.name}={shown_value(self.trace.initial[number])}"),)
 
     def _is_memory(self, number: int) -> bool:
         slot = self.system.slots[number]

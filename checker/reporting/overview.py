@@ -50,6 +50,10 @@ def overview_document(file: SpecificationFile) -> Document:
         "variants": list(file.variants),
         "scenarios": [_claim(scenario) for scenario in file.scenarios.values()],
         "mutants": [_claim(mutant) for mutant in file.mutants.values()],
+        "questions": [
+            {"name": q.name, "asks": q.asks, "shown_by": list(q.shown_by), "unanswered": q.unanswered}
+            for q in file.questions.values()
+        ],
         "unused": dict(file.unused),
     }
 

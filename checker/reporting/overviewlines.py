@@ -19,6 +19,7 @@ _HEADINGS = {
     "properties": "Properties",
     "scenarios": "Scenarios",
     "mutants": "Mutants",
+    "questions": "Questions, and the scenarios that answer them",
 }
 
 Overview = dict[str, Any]
@@ -47,6 +48,7 @@ def overview_lines(overview: Overview, width: int) -> Iterator[Line]:
         "properties": _properties,
         "scenarios": _claims,
         "mutants": _claims,
+        "questions": _questions,
     }
     for key, lines in sections.items():
         if overview[key]:
@@ -200,3 +202,11 @@ def _claim(claim: Overview) -> Iterator[Line]:
         yield (("doubt", "survives"),)
     else:
         yield (("good", "holds"),)
+
+
+def _questions(questions: list[Overview], width: int) -> Iterator[Line]:
+    name_width = _width_of([question["name"] for question in questions])
+    for question in questions:
+        answer = question["shown_by"] or ["no answer"]
+        words = [*sentence("", question["asks"]), *sentence("dim", f"→ {', '.join(answer)}")]
+        yield from _entry((("name", question["name"]),), words, name_width, width)

@@ -1,9 +1,9 @@
 """The repository's own record of what was checked: `reports/`.
 
-`summary.md` and `summary.json` are the same wherever the same specifications are checked: they say the command, hashes
-and what came out, and nothing of when, where or how fast. So a reviewer sees in a diff what a change does to the
-verdicts, and CI sees whether the record is stale. What is true of one run only — commit, versions, times — goes to
-`run.json`, which is not committed.
+Everything but `run.json` is the same wherever the same specifications are checked: it says the command, hashes and
+what came out, and nothing of when, where or how fast. So a reviewer sees in a diff what a change does to the verdicts,
+and CI sees whether the record is stale. What is true of one run only — commit, versions, times — goes to `run.json`,
+which is not committed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from checker.judgement import PropertyReport, ScenarioReport
 from checker.reporting.claims import lengths, mark
 from checker.reporting.envelope import MEANING, Document, written
 from checker.reporting.files import write_all
+from checker.reporting.findings import answer_document, answers_of, findings_markdown
+from checker.reporting.incidents import incidents_markdown
+from checker.reporting.markdown import cell
 from checker.results import CheckedFile, exit_code_of
 from checker.verdict import ExitCode
 from model.bundled import specification_directory
@@ -38,16 +41,19 @@ def checkout_root() -> Path | None:
 
 
 def write_reports(directory: Path, root: Path, command: str, version: str, checked: Sequence[CheckedFile]) -> None:
-    """Write the three reports; file names in them are relative to `root`.
+    """Write the reports; file names in them are relative to `root`.
 
     Raises:
         OSError: the directory cannot be written to; what was there before is unchanged.
     """
     directory.mkdir(parents=True, exist_ok=True)
     in_order = sorted(checked, key=lambda each: _name(each, root))
+    named = [(_name(each, root), each) for each in in_order]
     write_all(
         {
             directory / "summary.md": summary_markdown(command, root, in_order),
+            directory / "findings.md": findings_markdown(command, [one for one in named if not one[1].file.pattern]),
+            directory / "incidents.md": incidents_markdown(command, [one for one in named if one[1].file.pattern]),
             directory / "summary.json": written(summary_document(command, root, in_order)),
             directory / "run.json": written(_run_document(root, version, in_order)),
         }
@@ -83,6 +89,7 @@ def _file(checked: CheckedFile, name: str) -> Document:
         "exit_code": int(report.exit_code),
         "scenarios": [_claim(checked, claim) for claim in report.scenarios],
         "mutants": [_claim(checked, claim) for claim in report.mutants],
+        "questions": [answer_document(answer) for answer in answers_of(checked)],
         "used": {tally.kind.value: [tally.used, tally.total] for tally in report.teeth.tallies},
         "unused": {unused.name: unused.excuse for unused in report.teeth.unused},
     }
@@ -152,7 +159,7 @@ def _lines(command: str, root: Path, checked: Sequence[CheckedFile]) -> Iterator
 def _file_lines(checked: CheckedFile, name: str) -> Iterator[str]:
     report = checked.report
     yield ""
-    yield f"## {_cell(report.title or report.protocol)}"
+    yield f"## {cell(report.title or report.protocol)}"
     yield ""
     yield f"`{name}`, SHA-256 `{file_hash(checked.file.source)[:_HASH_SHOWN]}…`"
     for heading, reports in (("Scenario", report.scenarios), ("Mutant", report.mutants)):
@@ -170,7 +177,7 @@ def _file_lines(checked: CheckedFile, name: str) -> Iterator[str]:
         yield f"In use: {', '.join(tallies)}."
     for unused in teeth.unused:
         yield ""
-        yield f"Never used: `{_cell(unused.name)}`{f' ({_cell(unused.excuse)})' if unused.excuse else ''}."
+        yield f"Never used: `{cell(unused.name)}`{f' ({cell(unused.excuse)})' if unused.excuse else ''}."
 
 
 def _row(report: ScenarioReport) -> str:
@@ -191,12 +198,4 @@ def _row(report: ScenarioReport) -> str:
         f"{exploration.depth}",
         ": ".join(notes) if len(notes) == 2 and why else "; ".join(notes),
     ]
-    return f"| {' | '.join(_cell(text) for text in cells)} |".replace("|  |", "| |")
-
-
-def _cell(text: str) -> str:
-    """Return text that cannot end a cell, start markup or break a line."""
-    escaped = " ".join(text.split())
-    for character in "\\`*_<>[]|#":
-        escaped = escaped.replace(character, f"\\{character}")
-    return escaped
+    return f"| {' | '.join(cell(text) for text in cells)} |".replace("|  |", "| |")

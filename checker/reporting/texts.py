@@ -9,7 +9,7 @@ from __future__ import annotations
 from model.diagnostics import Diagnostics
 from model.source import Source
 from model.specification import PropertyKind
-from model.yamltree import Mapping, Node, Scalar, load_tree
+from model.yamltree import Mapping, Node, Scalar, Sequence, load_tree
 
 
 class FileTexts:
@@ -57,4 +57,6 @@ class FileTexts:
 
 
 def _text(node: Node | None) -> str:
+    if isinstance(node, Sequence):
+        return f"[{', '.join(_text(item) for item in node.items)}]"
     return " ".join(node.text.split()) if isinstance(node, Scalar) else ""

@@ -26,6 +26,9 @@ COMMANDS = [
     ["show", "lamp.yaml"],
     ["show", "killed_workflow"],
     ["show", "nothing.yaml"],
+    ["list"],
+    ["list", "phase", "--property", "consistent"],
+    ["list", "--fault", "nothing"],
     ["explain", "KP201"],
     ["explain", "KP999"],
 ]

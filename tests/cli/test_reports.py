@@ -14,7 +14,7 @@ from model import bundled
 from tests.cli.running import Killpoint
 
 LAMP = Path(__file__).parent / "data" / "lamp.yaml"
-NAMES = ["run.json", "summary.json", "summary.md"]
+NAMES = ["findings.md", "incidents.md", "run.json", "summary.json", "summary.md"]
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_the_summaries_are_the_same_wherever_and_however_often_they_are_made(
     killpoint("check", "--no-cache")
     anew = contents(checkout / "reports")
 
-    for name in ("summary.json", "summary.md"):
+    for name in ("findings.md", "incidents.md", "summary.json", "summary.md"):
         assert first[name] == again[name] == anew[name]
         assert str(checkout).encode() not in first[name]
     assert json.loads(first["run.json"])["cached"] == {"spec/deep/lamp.yaml": []}

@@ -60,6 +60,11 @@ def _mutant(patch: str) -> Change:
     return FORGETFUL, f"forgetful: {patch}"
 
 
+def _question(question: str) -> Change:
+    """Add a question."""
+    return "reference: ticket_office", f"questions:\n  Q-1: {question}\nreference: ticket_office"
+
+
 CHANGES: dict[str, Change | list[Change]] = {
     # --- The YAML, and limits ---
     "KP001 an expression without quotes": ('{when: "True", action: wait}', "{when: sale[seat] == sold, action: wait}"),
@@ -80,6 +85,7 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP020 very deep nesting": _always("(" * 300 + "in_doubt" + ")" * 300),
     "KP020 too many instances": ("count: clerks", "count: 65"),
     "KP020 a long counter": ("counter 2", "counter 2000"),
+    "KP020 a set of too many": ("charged: {type: bool", "charged: {type: set of 0..8"),
     # --- Structure ---
     "KP101 a misspelt section": ("ghost:\n", "ghosts:\n"),
     "KP101 a misspelt key": ("environment: true", "enviroment: true"),
@@ -106,17 +112,12 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP104 a column called `when`": ("urgent: bool}", "urgent: bool, when: bool}"),
     "KP104 letters that look like others": ("Phase: [open, closed]", "Phase: [\u03bf\u03c1en, closed]"),
     "KP105 another language": ("language: 1", "language: 2"),
-    "KP106 a set": ("last: {type: 0..seats", "last: {type: set of Seat"),
-    "KP106 an optional type": ("reply: {type: Reply}", "reply: {type: Reply?}"),
     "KP106 a number without a bound": ("last: {type: 0..seats", "last: {type: nat"),
-    "KP106 any initial value": ("init: free", "init: any"),
     "KP106 a leads-to property": (
         'can_sell: {possible: "any(sale[s] == sold for s in Seat)"}',
         "can_sell: {leads_to: []}",
     ),
     "KP106 a check": _reserve("check(charged_once, seat > 0)"),
-    "KP106 nothing as a value": _always("sale[1] != None"),
-    "KP106 adding to a set": _reserve("last.add(seat)"),
     "KP107 a range and a choice": ("one_of: [hold, resell]", "one_of: [hold, resell], range: 1..2"),
     "KP107 memory of an environment": (
         "environment: true\n",
@@ -129,6 +130,8 @@ CHANGES: dict[str, Change | list[Change]] = {
     ),
     "KP109 a literal twice": ("[free, reserved, sold, disputed]", "[free, reserved, sold, free]"),
     "KP110 a match that is none": ("match: first", "match: best"),
+    "KP301 an array over an optional type": ("per: Seat, init: free", "per: Seat?, init: free"),
+    "KP110 any value in volatile memory": ("reply: {type: Reply}", "reply: {type: Reply, init: any}"),
     "KP110 yes for true": ("versioned: true", "versioned: yes"),
     "KP111 a default outside its range": ("seats: {default: 2", "seats: {default: 5"),
     "KP111 a default that is no option": ("default: hold", "default: sell"),
@@ -196,10 +199,22 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP301 a number where a truth value belongs": _always("last"),
     "KP301 a truth value assigned to a number": _reserve("last = True"),
     "KP301 an index of another kind": _always("sale[phase] == sold"),
+    "KP301 a variable that is never `None`": _always("sale[1] != None"),
+    "KP301 `None` assigned to a plain variable": _reserve("last = None"),
+    "KP301 a list at the start of a number": ("refusals: {type: 0..9}", "refusals: {type: 0..9, init: [1]}"),
+    "KP301 adding to what is no set": _reserve("last.add(seat)"),
+    "KP301 joining truth values like sets": _always("in_doubt | strict"),
+    "KP301 the size of a number": _always("size(last) == 0"),
+    "KP301 a set of another type": [
+        ("refusals: {type: 0..9}", "refusals: {type: 0..9}\n  seen: {type: set of Sale}"),
+        _reserve("seen.add(accepted)"),
+    ],
     "KP301 a default of no kind": ("strict: {default: true}", "strict: {default: maybe}"),
     "KP301 a scenario that sets a word": ("set: {clerks: 2}", "set: {clerks: two}"),
     "KP302 a range that ends before it begins": ("Seat: 1..seats", "Seat: 1..0"),
     "KP303 a type that is none": ("last: {type: 0..seats", "last: {type: 0-2"),
+    "KP303 a set of optional values": ("reply: {type: Reply}", "reply: {type: set of Reply?}"),
+    "KP303 an optional counter": ("counter 2", "counter 2?"),
     "KP303 a counter without an end": ("counter 2", "counter"),
     "KP304 an operator of another language": _always("in_doubt && strict"),
     "KP304 one equals sign": _always("phase = open"),
@@ -212,6 +227,9 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP305 a list": _always("last in [0, 1]"),
     "KP305 a text": _always("phase == 'open'"),
     "KP305 a decimal": _always("last < 1.5"),
+    "KP305 a set where none is expected": _always("{1} == {2}"),
+    "KP305 `is` for `==`": _always("last is None"),
+    "KP305 looking for a value in a number": _always("1 in last"),
     "KP305 division": _always("last / 2 == 1"),
     "KP305 a value alone": _reserve("last == seat"),
     "KP306 one argument too few": _always("implies(in_doubt)"),
@@ -312,6 +330,12 @@ CHANGES: dict[str, Change | list[Change]] = {
         "allow: {crash: {at: [clerk.charge.torn]}}",
     ),
     "KP509 a torn step of the environment": (CLOSING, "      close: {do: phase = closed, torn: pass}\n"),
+    "KP205 a boot that is no step": ("    count: clerks\n", "    count: clerks\n    boot: start\n"),
+    "KP205 a boot with nothing behind it": [
+        ("    environment: true\n", "    boot: close\n"),
+        ("        when(phase == open)\n", "        read(ledger)\n"),
+    ],
+    "KP110 a restart at some other time": ("    count: clerks\n", "    count: clerks\n    restarts: soon\n"),
     "KP509 nobody crashes": [
         _on_crash("last = seat"),
         ("crash: {of: [clerk]}", "outage: {at_most: 1}"),
@@ -340,6 +364,23 @@ CHANGES: dict[str, Change | list[Change]] = {
     ),
     "KP606 a mutant of what is so already": _mutant("{parameters: {seats: {default: 2}}, breaks: [can_sell]}"),
     "KP606 a variant of nothing": (CARELESS, "careless: {because: it is late}"),
+    "KP609 a question without a lesson": _question("{asks: 'Why?', shown_by: [busy]}"),
+    "KP609 a question with neither": _question("{asks: 'Why?'}"),
+    "KP609 a question with both": _question("{asks: 'Why?', lesson: None., unanswered: nobody knows}"),
+    "KP610 a question about a scenario that is misspelt": _question("{asks: 'Why?', shown_by: [bussy], lesson: So.}"),
+    "KP611 a repair that breaks the same": _question(
+        "{asks: 'Why?', shown_by: [hasty], lesson: So., repaired_by: [busy, forgetful]}"
+    ),
+    "KP611 a repair that does not ask": [
+        ("  baseline: {}\n", "  baseline: {only: [charged_once]}\n"),
+        _question("{asks: 'Why?', shown_by: [hasty], lesson: So., repaired_by: [baseline]}"),
+    ],
+    "KP611 half a repair that repairs": _question(
+        "{asks: 'Why?', shown_by: [hasty], lesson: So., not_repaired_by: [busy]}"
+    ),
+    "KP611 a repair of nothing": _question(
+        "{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"
+    ),
     # --- Warnings ---
     "KP901 two stores at once": (
         "        sale[seat] = reserved\n",

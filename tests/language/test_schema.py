@@ -52,6 +52,7 @@ STRUCTURE = {
     Code.TYPE_SYNTAX,
     Code.PROPERTY_KIND,
     Code.MUTANT_WITHOUT_CLAIM,
+    Code.QUESTION_WITHOUT_ANSWER,
 }
 """The codes of errors that need no knowledge of what else the file declares."""
 
@@ -325,7 +326,6 @@ PLACES = {
 REFUSED: dict[str, Change] = {
     **{f"an unknown key in {what}": put(f"{path}colour", "red") for what, path in PLACES.items()},
     **{f"`{key}` in a {what}": put(f"{place}{key}", text) for key, (what, place, text) in {
-        "initially": ("specification", "", "True"),
         "leads_to": ("property", PLACES["a property"], ["True", "True"]),
         "checked": ("property", PLACES["a property"], "once"),
     }.items()},
@@ -367,6 +367,12 @@ REFUSED: dict[str, Change] = {
     "one property where a list belongs": put("scenarios busy breaks", "charged_once"),
     "one kill point where a list belongs": put("scenarios placed allow crash at", "clerk.record"),
     "a variant that is a text": put("variants careless", "careless"),
+    "a question that asks nothing": drop("questions Q-1 asks"),
+    "a question without a lesson": drop("questions Q-1 lesson"),
+    "a question with and without an answer": put("questions Q-2 lesson", "None."),
+    "a question that no scenario answers": put("questions Q-1 shown_by", []),
+    "a question that one scenario answers twice": put("questions Q-1 shown_by", ["forgetful", "forgetful"]),
+    "a question with a word of its own": put("questions Q-2 answer", "yes"),
     "a reason that is a list": put("unused", {"clerk.rest": ["nobody rests"]}),
     "a view that is a text": put("views overview", "sale"),
     # Values.
@@ -383,11 +389,15 @@ REFUSED: dict[str, Change] = {
     "a type without literals": put("types Phase", []),
     "a literal twice": put("types Phase", ["open", "open"]),
     "a type that is a name": put("types Phase", "Sale"),
-    "a set": put("ghost refusals type", "set of Seat"),
-    "an optional type": put("ghost refusals type", "Seat?"),
+    "a set of sets": put("ghost refusals type", "set of set of Seat"),
+    "a type that is optional twice": put("ghost refusals type", "Seat??"),
+    "an optional counter without an end": put("ghost refusals type", "counter?"),
+    "a declared set of nothing": put("types Phase", "set of"),
+    "a set of lists at the start": put("ghost refusals init", [["sold"]]),
+    "a mapping at the start": put("initially", {"last": 0}),
+    "a list that patches what holds at the start": put("variants careless initially", ["last == 0"]),
     "a number without a bound": put("ghost refusals type", "nat"),
     "a counter without an end": put("ghost charges type", "counter"),
-    "any initial value": put("ghost refusals init", "any"),
     "a fault less often than never": put("faults lost_reply at_most", -1),
     "a fault too often": put("faults lost_reply at_most", limits.FAULT_BUDGET_MAX + 1),
     "a fault as a truth value": put("faults lost_reply at_most", True),
@@ -453,6 +463,10 @@ def spacious() -> Any:
     steps["detailed"] = {"do": "if not fresh(ledger): goto(rest)\ngoto(record)\n", "atomic": False}
     root["scenarios"]["placed"] = {"allow": {"crash": {"at": ["clerk.record"], "at_most": 1}}}
     root["unused"] = {"clerk.detailed": "an example"}
+    root["questions"] = {
+        "Q-1": {"asks": "Why?", "shown_by": ["forgetful"], "lesson": "So.", "repaired_by": ["baseline"]},
+        "Q-2": {"asks": "When?", "unanswered": "nobody knows"},
+    }
     return root
 
 

@@ -88,6 +88,7 @@ class Bodies:
             (6, self._choose),
             (3, self._ghost),
             (1, self._pass),
+            (4, self._change_set),
         ]
         if self.crash != "on_crash":
             options.append((1, self._when))
@@ -131,7 +132,9 @@ class Bodies:
     def _choose(self, view: View, depth: int) -> Block:
         var = self.dice.one(self._targets(view))
         target = self.formulas.element(var, view)
-        domains = [kind for kind in self.words.domains(3) if var.kind.holds(kind) and self._affordable(kind.size)]
+        if self.dice.chance(40) and (line := self._chosen_from(var, target, view)):
+            return self._behaviour(line)
+        domains = [kind for kind in self.words.domains(4) if var.kind.holds(kind) and self._affordable(kind.size)]
         if domains and self.dice.chance(50):
             kind = self.dice.one(domains)
             self._spend(kind.size)
@@ -144,6 +147,28 @@ class Bodies:
         if self.dice.chance(15):
             elements.append(elements[0])
         return self._behaviour(f"{target} = choose({{{', '.join(elements)}}})")
+
+    def _chosen_from(self, var: Var, target: str, view: View) -> str:
+        """Write a choice from a set that the run decides; nothing where there is none, or it may have too many."""
+        wanted = var.kind.inner or var.kind
+        sets = [other for other in self._targets(view) if other.kind.element and wanted.holds(other.kind.element)]
+        sets = [other for other in sets if other.kind.element and self._affordable(other.kind.element.size)]
+        if not sets:
+            return ""
+        source = self.dice.one(sets)
+        assert source.kind.element is not None
+        self._spend(source.kind.element.size)
+        return f"{target} = choose({self.formulas.element(source, view)})"
+
+    def _change_set(self, view: View, depth: int) -> Block:
+        """Write an addition to a set, or a removal from it."""
+        sets = [var for var in self._targets(view) if var.kind.element is not None]
+        if not sets:
+            return self._assign(view, depth)
+        var = self.dice.one(sets)
+        assert var.kind.element is not None
+        value = self.formulas.value(var.kind.element, view, 1)
+        return self._behaviour(f"{self.formulas.element(var, view)}.{self.dice.one(['add', 'remove'])}({value})")
 
     def _fault(self, view: View, depth: int) -> Block:
         truths = [var for var in self._targets(view) if var.kind is BOOLEAN]
@@ -160,7 +185,7 @@ class Bodies:
         if kind is BOOLEAN and self.words.faults and not self.crash and self.dice.chance(30) and self._affordable(2):
             self._spend(2)
             value = f"fault({self.dice.one(self.words.faults)})"
-        elif kind.size <= 3 and self.dice.chance(40) and self._affordable(kind.size):
+        elif kind.size <= 4 and self.dice.chance(40) and self._affordable(kind.size):
             self._spend(kind.size)
             value = f"choose({kind.text})"
         else:
@@ -172,6 +197,9 @@ class Bodies:
             return self._assign(view, depth)
         var = self.dice.one(self.words.ghosts)
         target = self.formulas.element(var, view)
+        if var.kind.element is not None and self.dice.chance(50):
+            value = self.formulas.value(var.kind.element, replace(view, ghosts=True, processes=True), 0)
+            return Block((f"{target}.{self.dice.one(['add', 'remove'])}({value})",))
         if var.kind.counter:
             return Block((f"{target} += {self.dice.weighted([(6, '1'), (1, '2'), (1, '0')])}",))
         seeing = replace(view, ghosts=True, processes=True)

@@ -23,10 +23,15 @@ from tests.strategies.words import (
     View,
     Words,
     between,
+    optional,
+    set_of,
 )
 
 # The most combinations of values of all variables, labels and bits, reachable or not, under the default parameters.
 ROOM = 3_000
+
+# The most initial states, before `initially` is asked about them.
+STARTS = 40
 
 
 def specifications(*, wide: bool = False) -> SearchStrategy[str]:
@@ -46,6 +51,7 @@ class _Writer:
         self.formulas = Formulas(dice, self.words)
         self.padding: tuple[Var, ...] = ()
         self.room = ROOM
+        self.starts = STARTS
         self.lines: list[str] = []
 
     def text(self) -> str:
@@ -64,6 +70,7 @@ class _Writer:
         self._tables()
         bodies = Bodies(self.dice, self.words, self.formulas, self.padding)
         self._processes(bodies)
+        self._initially()
         properties = self._properties()
         self._scenarios(bodies, properties)
         return "\n".join(self.lines) + "\n"
@@ -113,6 +120,14 @@ class _Writer:
         if self._has("shift") and self.dice.chance(60):
             lines.append("Shifted: shift..shift + 1")
             kinds.append(between("shift", "shift + 1", -1, 0, "Shifted"))
+        if self.dice.chance(20):
+            inner = self.dice.one(kinds)
+            lines.append(f"Perhaps: {inner.text}?")
+            kinds.append(optional(inner, "Perhaps"))
+        if self.dice.chance(20):
+            element = self.dice.one([kind for kind in [*kinds, BOOLEAN] if kind.inner is None])
+            lines.insert(0, f"Some: set of {element.text}")
+            kinds.append(set_of(element, "Some"))
         self.words.types += kinds
         self._section("types", lines)
 
@@ -138,6 +153,15 @@ class _Writer:
     # -- variables --------------------------------------------------------------------------------------------------
 
     def _variable_kind(self) -> Kind:
+        roll = self.dice.number(0, 9)
+        if roll < 8:
+            return self._plain_kind()
+        plain = self._plain_kind()
+        if plain.inner is not None or plain.element is not None:
+            return plain
+        return optional(plain) if roll == 8 else set_of(plain)
+
+    def _plain_kind(self) -> Kind:
         kinds = [*self.words.types, *(process.kind for process in self.words.sequential if process.count > 1)]
         if self.dice.chance(25):
             choices = [between("0", "1", 0, 1), between("-2", "0", -2, 0), between("1", "3", 1, 3)]
@@ -146,12 +170,12 @@ class _Writer:
         return self.dice.one(kinds)
 
     def _index_kinds(self) -> tuple[Kind, ...]:
-        kinds = [kind for kind in self.words.domains(3) if kind.kind == INTEGER] + [
+        kinds = [kind for kind in self.words.numbering(3) if kind.kind == INTEGER] + [
             between("0", "1", 0, 1),
             between("-1", "0", -1, 0),
         ]
         if self.dice.chance(15):
-            literal = self.words.domains(2)
+            literal = self.words.numbering(2)
             return (self.dice.one(kinds), self.dice.one(literal)) if self.dice.chance(50) else (self.dice.one(literal),)
         return (self.dice.one(kinds),)
 
@@ -172,11 +196,19 @@ class _Writer:
             parts.append(
                 f"per: {var.per[0].text}" if len(var.per) == 1 else f"per: [{', '.join(k.text for k in var.per)}]"
             )
-        if self.dice.chance(30):
+        free = owner not in self.words.processes and var.states <= self.starts
+        if free and self.dice.chance(12):
+            self.starts //= var.states
+            parts.append("init: any")
+        elif self.dice.chance(30):
             parts.append(f"init: {self._initial(kind)}")
         return var, f"{name}: {{{', '.join(parts)}}}"
 
     def _initial(self, kind: Kind) -> str:
+        if kind.inner is not None:
+            return "None" if self.dice.chance(30) else self._initial(kind.inner)
+        if kind.element is not None:
+            return f"[{', '.join(self._initial(kind.element) for _ in range(self.dice.number(0, 2)))}]"
         if kind.kind == "bool":
             return "flag" if self._has("flag") and self.dice.chance(40) else self.dice.one(["true", "false"])
         if kind.kind == INTEGER:
@@ -379,6 +411,11 @@ class _Writer:
             head = [f"{label}:", *(f"  {line}" for line in settings), "  do: |"]
             return [indent + line for line in [*head, *(f"    {line}" for line in body.split("\n"))]]
         return [indent + line for line in [f"{label}: |", *(f"  {line}" for line in body.split("\n"))]]
+
+    def _initially(self) -> None:
+        if self.starts < STARTS and self.dice.chance(70):
+            view = View(ghosts=True, processes=True)
+            self.lines += [f'initially: "{self.formulas.boolean(view, self.dice.number(0, 2))}"', ""]
 
     def _properties(self) -> list[str]:
         lines: list[str] = []
