@@ -191,7 +191,7 @@ class _Writer:
         if states > self.room:
             return None
         self.room //= states
-        parts = [f"type: {kind.text}"]
+        parts = [f"type: {_quoted(kind)}"]
         if var.per:
             parts.append(
                 f"per: {var.per[0].text}" if len(var.per) == 1 else f"per: [{', '.join(k.text for k in var.per)}]"
@@ -366,7 +366,7 @@ class _Writer:
                 conditions.append(self.formulas.boolean(view, 0))
         default = self.dice.chance(40)
         lines = ["match: first" if first else "match: exclusive"] if first or self.dice.chance(50) else []
-        lines.append(f"gives: {{{', '.join(f'{column.text}: {column.kind.text}' for column in columns)}}}")
+        lines.append(f"gives: {{{', '.join(f'{column.text}: {_quoted(column.kind)}' for column in columns)}}}")
         if default:
             lines.append(f'defaults: {{{columns[0].text}: "{self.formulas.value(columns[0].kind, view, 0)}"}}')
         lines.append("rows:")
@@ -486,3 +486,8 @@ class _Writer:
             elif self.dice.chance(50):
                 allowed.append(f"{name}: {self.dice.one(['0', '1', 'unlimited'])}")
         return allowed
+
+
+def _quoted(kind: Kind) -> str:
+    """Write a type inside braces, where one of the two parsers of YAML takes no bare `?`."""
+    return f'"{kind.text}"' if kind.text.endswith("?") else kind.text
