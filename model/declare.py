@@ -14,6 +14,7 @@ from typing import Literal, cast
 
 from model import limits
 from model.declare_data import unrollings
+from model.declare_starts import boot_of, following_of, restarts_of
 from model.declare_tables import TableDeclarer
 from model.diagnostics import Code, did_you_mean, quoted
 from model.elaborate_steps import StepElaborator
@@ -23,11 +24,9 @@ from model.lints import lint_process, lint_step
 from model.scope import Definition, Place, ProcessHeader, Scope
 from model.source import Span
 from model.specification import (
-    RESTARTS,
     Process,
     Property,
     PropertyKind,
-    Restarts,
     Role,
     Specification,
     Step,
@@ -241,35 +240,11 @@ class Declarer(TableDeclarer):
             read.fail(Code.NOTHING_DECLARED, f"the process `{name}` has no steps", steps.span)
         self.limited(steps, "steps", limits.STEPS_MAX)
         labels = tuple(step for step, _ in read.named(steps, "a step"))
-        boot = read.attempt(partial(self._boot, mapping, labels))
-        restarts = read.attempt(partial(self._restarts, mapping)) or "at_once"
+        boot = read.attempt(partial(boot_of, read, mapping, labels))
+        restarts = read.attempt(partial(restarts_of, read, mapping)) or "at_once"
         memory = {v.name: v for v in volatile}
         self.declarations.processes[name] = ProcessHeader(name, environment, memory, labels, boot, restarts)
         return mapping
-
-    def _boot(self, mapping: Mapping, labels: tuple[str, ...]) -> str | None:
-        node = self.reader.entry(mapping, "boot")
-        if node is None:
-            return None
-        label = self.reader.scalar(node, "`boot`")
-        if label.text not in labels:
-            message = f"no step is named {quoted(label.text)}"
-            self.reader.fail(Code.UNKNOWN_LABEL, message, label.span, help=did_you_mean(label.text, labels))
-        if len(labels) == 1:
-            message = f"{quoted(label.text)} is the only step, and after `boot` comes the first of the others"
-            self.reader.fail(Code.NOTHING_DECLARED, message, label.span)
-        return label.text
-
-    def _restarts(self, mapping: Mapping) -> Restarts:
-        node = self.reader.entry(mapping, "restarts")
-        if node is None:
-            return "at_once"
-        word = self.reader.scalar(node, "`restarts`")
-        for possible in RESTARTS:
-            if word.text == possible:
-                return possible
-        message = f"`restarts` is `at_once`, `later` or `never`, not {quoted(word.text)}"
-        self.reader.fail(Code.VALUE_NOT_ALLOWED, message, word.span, help=did_you_mean(word.text, RESTARTS, known=""))
 
     def _process(self, name: str, mapping: Mapping) -> Process | None:
         read = self.reader
@@ -282,7 +257,7 @@ class Declarer(TableDeclarer):
         steps: list[Step] = []
         found = len(self.found)
         for label in header.labels:
-            following = _following(label, header)
+            following = following_of(label, header)
             entry = steps_node.entries[label]
             make = partial(self._step, header, label, following, entry, fair=fair)
             step = self.cached("step", entry.value, (name, label, following, fair), make)
@@ -482,12 +457,6 @@ class Declarer(TableDeclarer):
                 Code.UNKNOWN_NAME, f"no variable is named {quoted(item.text)}", item.span, help=help_text
             )
         return None
-
-
-def _following(label: str, process: ProcessHeader) -> str:
-    """Return where a step falls through to: the next one in the text, after the last and after `boot` the first."""
-    order = [other for other in process.labels if other != process.boot]
-    return order[0] if label == process.boot else order[(order.index(label) + 1) % len(order)]
 
 
 def span_of(root: Mapping, section: str, name: str) -> Span | None:

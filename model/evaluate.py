@@ -19,7 +19,7 @@ from typing import assert_never
 
 from model.constants import elements_of
 from model.diagnostics import Code, Diagnostic, SpecificationError
-from model.evaluate_expressions import Frame, Observer, Unobserved
+from model.evaluate_expressions import Frame
 from model.expressions import (
     Expression,
     FaultDraw,
@@ -27,6 +27,7 @@ from model.expressions import (
     LocalValue,
     VariableValue,
 )
+from model.observer import Observer, Unobserved
 from model.source import Span
 from model.specification import Process, Step
 from model.statements import Assign, Check, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When

@@ -6,8 +6,7 @@ by `model.evaluate`, which draws faults and knows what an instance has read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from model.constants import NO_VALUE, combined, compare, elements_of
 from model.diagnostics import Code
@@ -41,62 +40,12 @@ from model.expressions import (
     VariableValue,
     Without,
 )
+from model.observer import Observer, Unobserved
 from model.source import Span
 from model.specification import Row, Table
 from model.system import STOPPED, State, TransitionSystem
 from model.transitions import EvaluationError
 from model.types import SetValue, Value, collected, whole
-
-
-class Observer(Protocol):
-    """Is told what a run makes use of; coverage is judged from it."""
-
-    def branch(self, span: Span, taken: bool) -> None:
-        """Record that the `if` whose condition stands at `span` went one way."""
-
-    def row(self, span: Span) -> None:
-        """Record that a row was the one that matched."""
-
-    def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
-        """Take note of the rows behind the one that matched in a first-match table.
-
-        `fits` tells, for the values of that moment and without being observed, whether a row's condition is true; where
-        the condition has no value it is not.
-        """
-
-    def premise(self, span: Span) -> None:
-        """Record that the premise of the `implies` at `span` was true."""
-
-    def check(self, name: str) -> None:
-        """Record that a `check` of this property was met."""
-
-    def path_ended(self, completed: bool) -> None:
-        """Record that a path through a step is over; the branches and checks told since the last call are its own.
-
-        Only a completed one is a transition. The others do not exist, or err.
-        """
-
-
-class Unobserved:
-    """Is told and takes no note."""
-
-    def branch(self, span: Span, taken: bool) -> None:
-        """Ignore."""
-
-    def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
-        """Ignore."""
-
-    def check(self, name: str) -> None:
-        """Ignore."""
-
-    def path_ended(self, completed: bool) -> None:
-        """Ignore."""
-
-    def row(self, span: Span) -> None:
-        """Ignore."""
-
-    def premise(self, span: Span) -> None:
-        """Ignore."""
 
 
 class Frame:

@@ -338,6 +338,12 @@ CHANGES: dict[str, Change | list[Change]] = {
         "allow: {crash: {at: [clerk.charge.torn]}}",
     ),
     "KP509 a torn step of the environment": (CLOSING, "      close: {do: phase = closed, torn: pass}\n"),
+    "KP205 a boot that is no step": ("    count: clerks\n", "    count: clerks\n    boot: start\n"),
+    "KP205 a boot with nothing behind it": [
+        ("    environment: true\n", "    boot: close\n"),
+        ("        when(phase == open)\n", "        read(ledger)\n"),
+    ],
+    "KP110 a restart at some other time": ("    count: clerks\n", "    count: clerks\n    restarts: soon\n"),
     "KP509 nobody crashes": [
         _on_crash("last = seat"),
         ("crash: {of: [clerk]}", "outage: {at_most: 1}"),
