@@ -137,7 +137,8 @@ class PathBuilder:
                 run.values[slot] = terms.sum(self.slots.before(slot), terms.constant(1))
             if run.guard is not terms.false:
                 events, updates = tuple(dict.fromkeys(run.events)), self._updates(run.values)
-                paths.append(GuardedPath(action, run.guard, updates, (fault,), fair=False, events=events))
+                false = tuple(dict.fromkeys(run.violations))
+                paths.append(GuardedPath(action, run.guard, updates, (fault,), False, events, false))
         events = tuple(dict.fromkeys(runner.events))
         return ActionPaths(action, tuple(paths), runner.error, may_wait=False, events=events)
 
