@@ -320,9 +320,13 @@ class Specification:
 
     @property
     def checked(self) -> frozenset[str]:
-        """The properties that some step has a `check` of."""
-        statements = (s for p in self.processes.values() for step in p.steps for s in walk_statements(step.body))
-        return frozenset(s.property for s in statements if isinstance(s, Check))
+        """The properties that some step, or what a crash leaves behind, has a `check` of."""
+        found: set[str] = set()
+        for process in self.processes.values():
+            for step in (*process.steps, *(step.torn for step in process.steps), process.on_crash):
+                statements = walk_statements(step.body) if step is not None else ()
+                found |= {statement.property for statement in statements if isinstance(statement, Check)}
+        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

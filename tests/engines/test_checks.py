@@ -119,3 +119,31 @@ def test_a_trace_whose_last_transition_passes_the_check_is_not_believed(explored
 
     with pytest.raises(EngineDisagreement):
         confirm_property(found.system, found.system.specification.properties["one"], shorter)
+
+
+CRASHING = """
+language: 1
+protocol: crashing
+stores: {s: {holds: {x: {type: bool}}}}
+faults: {crash: {of: [w]}}
+processes:
+  w:
+    on_crash: check(one, not x)
+    steps:
+      rest: pass
+      act: {do: "x = True", torn: "check(two, x)"}
+properties:
+  one: {checked: nothing has happened when it crashes}
+  two: {checked: it has happened when it is torn}
+"""
+
+
+@pytest.mark.parametrize("engine", ["oracle", "columnar"])
+def test_what_a_crash_does_is_checked_too(engine: str) -> None:
+    system = TransitionSystem(load(Source("example.yaml", CRASHING)).specification, {}, {})
+    found = oracle.explore(system, Limits()) if engine == "oracle" else columnar.explore([system], Limits())[0]
+
+    assert system.specification.checked == {"one", "two"}
+    assert {name: finding.depth for name, finding in found.findings.items()} == {"one": 4, "two": 2}
+    for name, finding in found.findings.items():
+        confirm_property(system, system.specification.properties[name], finding)
