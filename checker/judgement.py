@@ -195,8 +195,15 @@ def _unfired(exploration: Exploration) -> tuple[str, ...]:
     """Return the faults that are allowed and never happened; none are known where something was left unexplored."""
     if not explored_to_the_end(exploration):
         return ()
-    budgets = exploration.system.budgets
-    return tuple(name for name, budget in budgets.items() if budget.allowed and name not in exploration.coverage.faults)
+    system = exploration.system
+    # Where a process has no instances nobody is there to crash, which is for the parameters to say.
+    nobody = {
+        name
+        for name, f in system.specification.faults.items()
+        if f.crashes and not any(map(system.counts.get, f.crashes))
+    }
+    allowed = (name for name, budget in system.budgets.items() if budget.allowed and name not in nobody)
+    return tuple(name for name in allowed if name not in exploration.coverage.faults)
 
 
 def _problems_of_the_run(

@@ -46,6 +46,7 @@ from model.types import INT, CounterType, SetType, same_kind
 from model.words import SET_METHODS, STATEMENT_CALLS
 from model.yamlnodes import Scalar
 
+_CHOOSE_WHERE = "a choice under a condition is written `choose(v for v in Type if condition)`"
 _ARITHMETIC: dict[type[ast.operator], ArithmeticOperator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 _STATEMENTS = "a step has assignments, `if`, `for`, `pass`, `when`, `goto`, `stop`, `read` and `check`"
 _VALUES = ("choose", "fault", "fresh")
@@ -114,35 +115,34 @@ class StepElaborator:
                 help_text = "`goto` and `stop` end the step at once"
                 self._fail(Code.UNREACHABLE_STATEMENT, "no path reaches this statement", node, help_text)
             try:
-                statement, scope = self._statement(node, scope)
+                made, scope = self._statement(node, scope)
             except Failed:
                 failed = True
                 if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                     self._failed_locals.add(node.target.id)
                     scope = replace(scope, arguments={**scope.arguments, node.target.id: _failed})
                 continue
-            if statement is not None:
-                statements.append(statement)
+            statements += made
         if failed:
             raise Failed
         return tuple(statements)
 
-    def _statement(self, node: ast.stmt, scope: Scope) -> tuple[Statement | None, Scope]:
+    def _statement(self, node: ast.stmt, scope: Scope) -> tuple[tuple[Statement, ...], Scope]:
         match node:
             case ast.Pass():
-                return None, scope
+                return (), scope
             case ast.Assign():
                 return self._assign(node, scope), scope
             case ast.AnnAssign():
                 return self._declare(node, scope)
             case ast.AugAssign():
-                return self._augmented(node, scope), scope
+                return (self._augmented(node, scope),), scope
             case ast.If():
-                return self._if(node, scope), scope
+                return (self._if(node, scope),), scope
             case ast.For():
-                return self._for(node, scope), scope
+                return (self._for(node, scope),), scope
             case ast.Expr(value=ast.Call() as call):
-                return self._call(call, scope), scope
+                return (self._call(call, scope),), scope
             case ast.Expr():
                 help_text = "`x = e` assigns, `when(e)` lets only those paths go on where it is true"
                 self._fail(Code.NOT_IN_LANGUAGE, "a value alone does nothing", node, help_text)
@@ -152,7 +152,7 @@ class StepElaborator:
 
     # -- assignments ----------------------------------------------------------------------------------------------
 
-    def _assign(self, node: ast.Assign, scope: Scope) -> Statement:
+    def _assign(self, node: ast.Assign, scope: Scope) -> tuple[Statement, ...]:
         if len(node.targets) != 1:
             self._fail(Code.NOT_ASSIGNABLE, "one variable at a time", node)
         target = self._target(node.targets[0], scope)
@@ -160,7 +160,7 @@ class StepElaborator:
             self._fail(Code.COUNTER_USE, "a counter only counts: `+=`", node)
         return self._assignment(target, node.value, scope, node)
 
-    def _declare(self, node: ast.AnnAssign, scope: Scope) -> tuple[Statement, Scope]:
+    def _declare(self, node: ast.AnnAssign, scope: Scope) -> tuple[tuple[Statement, ...], Scope]:
         if not isinstance(node.target, ast.Name):
             self._fail(Code.NOT_ASSIGNABLE, "only a local is declared in a step", node)
         if node.value is None:
@@ -174,19 +174,44 @@ class StepElaborator:
         target = LocalValue(name, value_type, span)
         return self._assignment(target, node.value, scope, node), scope.with_local(name, value_type)
 
-    def _assignment(self, target: Target, value: ast.expr, scope: Scope, node: ast.stmt) -> Statement:
+    def _assignment(self, target: Target, value: ast.expr, scope: Scope, node: ast.stmt) -> tuple[Statement, ...]:
         span = self._text.span(node)
         inner = self._scope_for(target, scope)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             if value.func.id == "choose":
-                return self._choose(target, value, inner)
+                if len(value.args) == 1 and isinstance(value.args[0], ast.GeneratorExp) and not value.keywords:
+                    return self._choose_where(target, value.args[0], scope, span)
+                return (self._choose(target, value, inner),)
             if value.func.id == "fault":
                 draw = self.expressions.fault_draw(value, self._text, replace(scope, fault_allowed=True))
                 self.expressions.accept(draw, target.type)
-                return Assign(target, draw, span)
+                return (Assign(target, draw, span),)
         expression = self.expressions.expression(value, self._text, inner, target.type)
         self.expressions.accept(expression, target.type, f" for `{_name(target)}`")
-        return Assign(target, expression, span)
+        return (Assign(target, expression, span),)
+
+    def _choose_where(
+        self, target: Target, chosen: ast.GeneratorExp, scope: Scope, span: Span
+    ) -> tuple[Statement, ...]:
+        """Elaborate `x = choose(v for v in T if c)`: choose `v`, let the path exist only if `c`, and assign."""
+        clause, *more = chosen.generators
+        element = clause.target
+        if more or not isinstance(element, ast.Name) or not isinstance(chosen.elt, ast.Name):
+            self._fail(Code.NOT_IN_LANGUAGE, _CHOOSE_WHERE, chosen)
+        if chosen.elt.id != element.id or not clause.ifs:
+            self._fail(Code.NOT_IN_LANGUAGE, _CHOOSE_WHERE, chosen)
+        self.expressions.refuse_hiding(element.id, self._text.span(element), scope)
+        what = "`for` goes over a type here"
+        domain = self.expressions.value_type(clause.iter, self._text, code=Code.LOOP_OVER_NO_TYPE, what=what)
+        if not same_kind(domain, target.type):
+            message = f"`{_name(target)}` is {describe(target.type)}, the choice is {describe(domain)}"
+            self._fail(Code.TYPE_MISMATCH, message, chosen)
+        inner = scope.with_local(element.id, domain)
+        local = LocalValue(inner.locals[element.id].name, domain, self._text.span(element))
+        # Which path exists is behaviour, also where what is chosen goes into a ghost.
+        conditions = collect([partial(self.expressions.boolean, test, self._text, inner) for test in clause.ifs])
+        whens = [When(condition, self._text.span(test)) for condition, test in zip(conditions, clause.ifs, strict=True)]
+        return (Choose(local, domain, (), span), *whens, Assign(target, local, span))
 
     def _choose(self, target: Target, call: ast.Call, scope: Scope) -> Statement:
         where = self._text.span(call)

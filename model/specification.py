@@ -290,7 +290,7 @@ class Question:
     repaired_by: tuple[str, ...]
     """Hold where those of `shown_by` break."""
     not_repaired_by: tuple[str, ...]
-    """Look like a repair and still break some of the same properties."""
+    """Look like a repair and still break something."""
     unanswered: str
     span: Span
 

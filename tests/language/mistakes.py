@@ -271,6 +271,8 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP319 a table in a table": (TABLE_ROW, 'otherwise: {when: "plan.urgent", action: wait}'),
     "KP320 self in a property": _always("self == 0"),
     # --- Steps ---
+    "KP305 a choice of something else than what is gone over": _reserve("last = choose(s + 1 for s in Seat if s > 1)"),
+    "KP305 a choice over a type without a condition": _reserve("last = choose(s for s in Seat)"),
     "KP401 a choice in a condition": _reserve("when(choose({True, False}))"),
     "KP402 a fault in a definition": ("any(sale[s] == disputed for s in Seat)", "fault(lost_reply)"),
     "KP402 a fault in a part": _charge("lost: bool = strict and fault(lost_reply)"),
@@ -384,7 +386,7 @@ CHANGES: dict[str, Change | list[Change]] = {
         _question("{asks: 'Why?', shown_by: [hasty], lesson: So., repaired_by: [baseline]}"),
     ],
     "KP611 half a repair that repairs": _question(
-        "{asks: 'Why?', shown_by: [hasty], lesson: So., not_repaired_by: [busy]}"
+        "{asks: 'Why?', shown_by: [hasty], lesson: So., not_repaired_by: [baseline]}"
     ),
     "KP611 a repair of nothing": _question(
         "{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"

@@ -139,6 +139,9 @@ class Bodies:
         if domains and self.dice.chance(50):
             kind = self.dice.one(domains)
             self._spend(kind.size)
+            if self.crash != "on_crash" and self.dice.chance(40):
+                condition = f"each {self.dice.one(('==', '!='))} {self.formulas.value(kind, view, 1)}"
+                return self._behaviour(f"{target} = choose(each for each in {kind.text} if {condition})")
             return self._behaviour(f"{target} = choose({kind.text})")
         most = next((size for size in (3, 2) if self._affordable(size)), 0)
         if not most:
