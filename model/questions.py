@@ -51,7 +51,9 @@ class QuestionReader:
         shown_by, repaired_by, not_repaired_by = (
             self._claims_named(mapping, key) for key in ("shown_by", "repaired_by", "not_repaired_by")
         )
-        self._check_repairs(mapping, shown_by, repaired_by, not_repaired_by)
+        if not self.diagnostics.has_errors:
+            # A property that could not be read is asked about by nobody, which is no further error.
+            self._check_repairs(mapping, shown_by, repaired_by, not_repaired_by)
         return Question(
             name=name,
             asks=read.text(mapping.entries["asks"].value, "`asks`"),

@@ -151,7 +151,7 @@ def itf(killpoint: Killpoint, here: Path, *arguments: str) -> dict[str, Any]:
         ["lamp.yaml", "-s", "careless"],
         ["lamp.yaml", "-s", "deaf"],
         ["lamp.yaml", "-p", "can_finish"],
-        ["killed_workflow", "-s", "second-coordinator"],
+        ["killed_workflow", "-s", "q-a1-slow-coordinator"],
     ],
     ids=" ".join,
 )
@@ -194,7 +194,7 @@ def test_a_lasso_says_where_it_begins_to_go_round(killpoint: Killpoint, here: Pa
 
 def test_itf_arrays_and_instances_are_maps(killpoint: Killpoint, here: Path) -> None:
     lamp = itf(killpoint, here, "lamp.yaml", "-s", "careless")["states"][-1]
-    workflow = itf(killpoint, here, "killed_workflow", "-s", "second-coordinator")["states"][-1]
+    workflow = itf(killpoint, here, "killed_workflow", "-s", "q-a1-slow-coordinator")["states"][-1]
 
     assert lamp["lamp.lit"] == {"#map": [[1, True]]}
     assert lamp["ghost.lightings"] == 2

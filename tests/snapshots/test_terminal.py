@@ -41,7 +41,7 @@ COMMANDS = {
     "trace-crash": (WIDE, ["trace", "lamp.yaml", "--scenario", "careless"]),
     "trace-fault": (WIDE, ["trace", "lamp.yaml", "--scenario", "deaf", "--property", "lit_once"]),
     "trace-narrow": (NARROW, ["trace", "two_phase_commit", "--mutant", "change-of-mind"]),
-    "trace-two-processes": (WIDE, ["trace", "killed_workflow", "--scenario", "second-coordinator"]),
+    "trace-two-processes": (WIDE, ["trace", "killed_workflow", "--scenario", "q-a1-slow-coordinator"]),
     "trace-recoverable": (WIDE, ["trace", "lamp.yaml", "--mutant", "never-recorded", "--property", "finishes"]),
     "trace-torn": (WIDE, ["trace", "page.yaml", "--property", "whole"]),
     "trace-round": (WIDE, ["trace", "round.yaml", "--mutant", "never-recorded", "--property", "finishes"]),
