@@ -151,6 +151,9 @@ class ClaimReader:
         processes = declared.specification.processes
         points = [point for name in fault.crashes if name in processes for point in processes[name].kill_points]
         items = self.reader.names(node, "`at`")
+        if not items:
+            message = "`at` names no kill point"
+            self.reader.fail(Code.NOTHING_DECLARED, message, node.span, help=f"write `{name}: 0` where it is off")
         for item in items:
             process, _, label = item.text.partition(".")
             if item.text in points or declared.excuses(process) or declared.excuses(label):

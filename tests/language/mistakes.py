@@ -124,6 +124,7 @@ CHANGES: dict[str, Change | list[Change]] = {
         "environment: true\n    volatile: {open_till: {type: bool}}\n",
     ),
     "KP108 a type without literals": ("Phase: [open, closed]", "Phase: []"),
+    "KP108 crashes at no place": ("allow: {lost_reply: unlimited}", "allow: {crash: {at: []}}"),
     "KP108 a process without steps": (
         f"  box_office:\n    environment: true\n    steps:\n{CLOSING}",
         "  box_office: {steps: {}}\n",
