@@ -10,7 +10,7 @@ Coverage (`checker.exploration`) speaks of spans and ids; a person, and `unused:
     kill point coordinator.submit.torn    a crash inside the step
     coordinator.submit.torn if found      an arm of an `if` in what that crash leaves behind
     coordinator.on_crash if found         ... or in what every crash of the process does
-    final premise run == decided          the premise of an `implies` in a property
+    final premise run == decided          the premise of an `implies` in a property, or in a `check` of it
     check one_key                         a `checked` property, somewhere in a step
 
 A second `if` with the same condition in one step (or a second such premise in one property) is called `... (2)`.
@@ -19,12 +19,12 @@ Scenarios may run variants of the protocol. A piece that a variant rewrites is a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 from checker.exploration import Coverage
-from model.expressions import Implies, walk
+from model.expressions import Expression, Implies, walk
 from model.source import Span
 from model.specification import Property, PropertyKind, Row, Specification, Step
 from model.statements import For, If, Statement
@@ -74,23 +74,23 @@ class Element:
                 return self.mark in coverage.checks
 
 
-def elements_of(system: TransitionSystem, asked: tuple[Property, ...]) -> Iterator[Element]:
+def elements_of(system: TransitionSystem, asked: tuple[Property, ...], crashing: Collection[str]) -> Iterator[Element]:
     """Yield every element of a system, with the premises of the properties asked about, in the order of the file.
 
-    The kill points are those of every process that a crash allowed here may hit, also where the scenario places its
-    crashes at some of them only: that is its choice, and another scenario has to cover the rest.
+    The kill points are those of the processes `crashing`, also where the scenario places its crashes at some of them
+    only: that is its choice, and another scenario has to cover the rest.
     """
     specification = system.specification
     for step in system.steps():
         yield _step(step)
         yield from _arms(step)
     yield from _rows(specification)
-    yield from _kill_points(system)
+    yield from _kill_points(system, crashing)
     for question in asked:
         if question.kind is PropertyKind.CHECKED:
-            key = (Kind.CHECK, question.name)
-            yield Element(Kind.CHECK, f"check {question.name}", key, question.name, question.span)
-        yield from _premises(question)
+            yield from _checks(question, specification)
+        else:
+            yield from _premises(question, question.expressions)
 
 
 def _step(step: Step) -> Element:
@@ -141,10 +141,10 @@ def _row_key(table: str, row: Row) -> Hashable:
     return (Kind.ROW, table, row.name, row.when.span, *(cell.span for cell in row.gives.values()))
 
 
-def _kill_points(system: TransitionSystem) -> Iterator[Element]:
+def _kill_points(system: TransitionSystem, crashing: Collection[str]) -> Iterator[Element]:
     """Yield the kill points, and the arms of what is done there."""
     for process in system.specification.processes.values():
-        if any(True for _ in system.crash_faults(process)):
+        if process.name in crashing:
             for step in process.steps:
                 for body in (step, step.torn):
                     if body is not None and body.id in system.kill_points[process.name]:
@@ -158,12 +158,20 @@ def _kill_points(system: TransitionSystem) -> Iterator[Element]:
                 yield from _arms_in(process.on_crash.body, process.on_crash, None, {})
 
 
-def _premises(asked: Property) -> Iterator[Element]:
+def _checks(asked: Property, specification: Specification) -> Iterator[Element]:
+    """Yield a `checked` property, and the premises of what the `check` statements of its name look at."""
+    key = (Kind.CHECK, asked.name)
+    yield Element(Kind.CHECK, f"check {asked.name}", key, asked.name, asked.span)
+    conditions = tuple(check.condition for check in specification.checks if check.property == asked.name)
+    yield from _premises(asked, conditions, key)
+
+
+def _premises(asked: Property, expressions: tuple[Expression, ...], parent: Hashable = None) -> Iterator[Element]:
     seen: dict[str, int] = {}
     spans: set[Span] = set()
-    for node in walk(asked.expression):
+    for node in (node for expression in expressions for node in walk(expression)):
         # A definition that is used twice stands in the property twice, and is one text.
         if isinstance(node, Implies) and node.span not in spans:
             spans.add(node.span)
             name = f"{asked.name} premise {node.text}{_again(node.text, seen)}"
-            yield Element(Kind.PREMISE, name, (Kind.PREMISE, asked.name, node.span), node.span, node.span)
+            yield Element(Kind.PREMISE, name, (Kind.PREMISE, asked.name, node.span), node.span, node.span, parent)

@@ -88,13 +88,30 @@ class _Usage:
         self.elements: dict[Hashable, Element] = {}
         self.variants: dict[Hashable, str] = {}
         self.used: set[Hashable] = set()
+        crashing = self._crashing()
         for scenario, exploration in zip(file.scenarios.values(), self.explorations, strict=True):
-            for element in elements_of(exploration.system, asked_properties(scenario)):
+            for element in elements_of(exploration.system, asked_properties(scenario), crashing[scenario.name]):
                 if element.key not in self.elements:
                     self.elements[element.key] = element
                     self.variants[element.key] = scenario.variant
                 if element.used_by(exploration.coverage):
                     self.used.add(element.key)
+
+    def _crashing(self) -> dict[str, frozenset[str]]:
+        """Return for each scenario the processes whose kill points it has: those that it lets crash.
+
+        A process of which the file writes down what a crash does, and that no scenario lets crash, has its kill points
+        in all of them: what is written there would never be looked at.
+        """
+        allowed: dict[str, frozenset[str]] = {}
+        written: set[str] = set()
+        for scenario, exploration in zip(self.file.scenarios, self.explorations, strict=True):
+            system = exploration.system
+            processes = system.specification.processes.values()
+            allowed[scenario] = frozenset(p.name for p in processes if any(True for _ in system.crash_faults(p)))
+            written |= {p.name for p in processes if p.on_crash is not None or any(step.torn for step in p.steps)}
+        spared = written.difference(*allowed.values())
+        return {scenario: processes | spared for scenario, processes in allowed.items()}
 
     def unused(self) -> tuple[Unused, ...]:
         """Return what nothing uses, root causes only: no arm of a step that never happens."""

@@ -227,6 +227,11 @@ class DataReader(TypeReader):
             if role is Role.VOLATILE:
                 message = "volatile memory has one value at the start, which is what a crash leaves behind"
                 read.fail(Code.VALUE_NOT_ALLOWED, message, init_node.span, help="`choose` it in the first step")
+            values = without_none(value_type)
+            if isinstance(values, EnumType) and "any" in values.literals:
+                message = f"`any` has two readings here: every value, and the literal of `{values.name}`"
+                help_text = f"write `{values.name}.any` for the literal, or call the literal something else"
+                read.fail(Code.AMBIGUOUS_NAME, message, init_node.span, help=help_text)
             return Variable(name, owner, role, value_type, per, None, entry.key.span, starts_anywhere=True)
         if isinstance(init_node, Sequence):
             initial = self._initial_set(init_node, value_type)

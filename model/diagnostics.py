@@ -218,6 +218,8 @@ def _similarity(left: str, right: str) -> float:
 def did_you_mean(name: str, candidates: Iterable[str], *, known: str = "known here") -> str:
     """Return a help sentence: the nearest candidate, else all of them where they are few, else nothing.
 
+    `known` says what they are; empty where the message lists them already.
+
     >>> did_you_mean("atempt", ["attempt", "run"])
     'did you mean `attempt`?'
     >>> did_you_mean("zebra", ["attempt", "run"], known="the variables")
@@ -227,7 +229,7 @@ def did_you_mean(name: str, candidates: Iterable[str], *, known: str = "known he
     near = nearest(name, listed)
     if near is not None:
         return f"did you mean {quoted(near)}?"
-    if 0 < len(listed) <= _LISTED_MAX:
+    if known and 0 < len(listed) <= _LISTED_MAX:
         return f"{known}: {', '.join(quoted(candidate) for candidate in listed)}"
     return ""
 

@@ -7,7 +7,7 @@ file, so work on a step can be shared between them by identity.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal
@@ -319,14 +319,17 @@ class Specification:
     """What can be checked only when the parameters are fixed (`model.system`)."""
 
     @property
-    def checked(self) -> frozenset[str]:
-        """The properties that some step, or what a crash leaves behind, has a `check` of."""
-        found: set[str] = set()
+    def checks(self) -> Iterator[Check]:
+        """Every `check` of a step, or of what a crash leaves behind, in the order of the file."""
         for process in self.processes.values():
             for step in (*process.steps, *(step.torn for step in process.steps), process.on_crash):
                 statements = walk_statements(step.body) if step is not None else ()
-                found |= {statement.property for statement in statements if isinstance(statement, Check)}
-        return frozenset(found)
+                yield from (statement for statement in statements if isinstance(statement, Check))
+
+    @property
+    def checked(self) -> frozenset[str]:
+        """The properties that something of it has a `check` of."""
+        return frozenset(check.property for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

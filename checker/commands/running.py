@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType, TracebackType
 from typing import Literal, Self
 
@@ -20,7 +20,7 @@ from checker.exploration import Exploration, Limits
 from checker.identity import patch_of, system_hash
 from checker.reporting.output import standard_error
 from checker.reporting.progress import ProgressLine
-from model.diagnostics import Diagnostic, SpecificationError
+from model.diagnostics import Diagnostic, Note, SpecificationError, quoted
 from model.source import Source
 from model.specification import Scenario
 from model.system import TransitionSystem
@@ -72,11 +72,21 @@ def systems_of(loaded: Mapping[str, tuple[Loaded, Mapping[str, Scenario]]]) -> d
                 systems[name][claim.name] = TransitionSystem.of(claim)
             except SpecificationError as error:
                 sources |= each.sources
-                # Several scenarios that meet the same mistake make one message.
-                refused |= {str(diagnostic): diagnostic for diagnostic in error.diagnostics}
+                for diagnostic in error.diagnostics:
+                    # Several scenarios that meet the same mistake make one message, which names the first.
+                    refused.setdefault(str(diagnostic), _in_claim(diagnostic, claim, each))
     if refused:
         raise BadInput(refused.values(), sources)
     return systems
+
+
+def _in_claim(diagnostic: Diagnostic, claim: Scenario, loaded: Loaded) -> Diagnostic:
+    """Say of a mistake that only some parameters, faults or patch bring about in which scenario or mutant it shows."""
+    plain = not (claim.set or claim.allow or claim.variant or claim.mutant)
+    if plain or claim.name not in loaded.file.scenarios.keys() | loaded.file.mutants.keys():
+        return diagnostic
+    what = "mutant" if claim.mutant else "scenario"
+    return replace(diagnostic, notes=(*diagnostic.notes, Note(f"in the {what} {quoted(claim.name)}", claim.span)))
 
 
 class Runner:

@@ -142,6 +142,19 @@ def test_a_kill_point_that_no_crash_hits_is_unused(judged: Judge) -> None:
     assert "kill point w.give_up" not in unused(found)
 
 
+def test_what_is_written_of_a_crash_is_unused_where_no_scenario_lets_anybody_crash(judged: Judge) -> None:
+    text = WORK.replace("  w:\n", "  w:\n    on_crash: |\n      if x == 3: x = 0\n").replace("unlimited", "0")
+
+    assert {"kill point w.look", "kill point w.go", "w.on_crash if x == 3"} <= set(unused(judged(text)))
+
+
+def test_a_scenario_without_crashes_does_not_ask_for_kill_points_that_only_it_has(judged: Judge) -> None:
+    variant = "variants: {longer: {processes: {w: {steps: {on: {after: look, do: pass}}}}}}\n"
+    quiet = "  quiet: {variant: longer, allow: {crash: 0}}\n"
+
+    assert "kill point w.on" not in unused(judged(WORK + quiet + variant))
+
+
 def test_a_second_scenario_may_cover_the_kill_point(judged: Judge) -> None:
     text = WORK.replace("baseline: {}", "baseline: {allow: {crash: {at: [w.give_up], at_most: 1}}}") + "  all: {}\n"
 
@@ -312,3 +325,20 @@ scenarios: {baseline: {}}
 def test_a_checked_property_that_no_run_comes_by_is_not_used(judged: Judge) -> None:
     assert "check seen" in unused(judged(NEVER_CHECKED))
     assert "check seen" not in unused(judged(NEVER_CHECKED.replace("x > 2", "x == 1").replace("x == 3", "x > 0")))
+
+
+CHECKING = WORK.replace("goto(look)\n", "check(seen, implies(x == 3, hard))\n        goto(look)\n").replace(
+    "properties:\n", "properties:\n  seen: {checked: what is seen at the end of a step}\n"
+)
+
+
+def test_the_premise_of_what_a_check_looks_at_must_be_true_somewhere(judged: Judge) -> None:
+    assert "seen premise x == 3" in unused(judged(CHECKING))
+    assert "seen premise x <= 2" not in unused(judged(CHECKING.replace("implies(x == 3", "implies(x <= 2")))
+
+
+def test_of_a_check_that_no_transition_comes_by_the_premise_is_not_listed_again(judged: Judge) -> None:
+    text = CHECKING.replace("check(seen,", "if x == 3: check(seen,")
+
+    assert "check seen" in unused(judged(text))
+    assert "seen premise x == 3" not in unused(judged(text))

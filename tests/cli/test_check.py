@@ -179,6 +179,30 @@ def test_a_setting_out_of_range_points_into_the_file(killpoint: Killpoint, edit:
     assert "--> edited.yaml:" in done.err
 
 
+def test_where_only_one_scenario_leaves_no_initial_state_it_is_named(killpoint: Killpoint, edit: Edit) -> None:
+    done = killpoint(
+        "check",
+        edit(
+            ("processes:\n", 'initially: "limit < 3"\n\nprocesses:\n'),
+            ("  baseline: {}", "  baseline: {set: {limit: 2}}\n  third: {set: {limit: 3}}"),
+        ),
+    )
+
+    assert done.code == 2
+    assert "KP321" in done.err
+    assert "in the scenario `third`" in done.err
+    assert "baseline" not in done.err
+
+
+def test_a_free_run_without_an_initial_state_is_in_no_scenario(killpoint: Killpoint, edit: Edit) -> None:
+    name = edit(("processes:\n", 'initially: "limit < 3"\n\nprocesses:\n'))
+    done = killpoint("explore", name, "--set", "limit=3")
+
+    assert done.code == 2
+    assert "KP321" in done.err
+    assert "in the scenario" not in done.err
+
+
 def test_warnings_are_shown_apart_from_the_results(killpoint: Killpoint, edit: Edit) -> None:
     done = killpoint(
         "check", edit(("\n    because: a crash after lighting and before recording leaves an order that looks new", ""))

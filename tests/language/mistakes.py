@@ -145,6 +145,10 @@ CHANGES: dict[str, Change | list[Change]] = {
         ("charged: {type: bool, per: Seat, init: false}", "charged: {type: bool, per: Seat}\n      last: {type: bool}"),
         _always("last == 0"),
     ],
+    "KP202 any value or the literal any": [
+        ("Phase: [open, closed]", "Phase: [open, closed, any]"),
+        ("phase: {type: Phase, init: open}", "phase: {type: Phase, init: any}"),
+    ],
     "KP202 a literal that is a variable too": [
         ("refusals: {type: 0..9}", "refusals: {type: 0..9}\n  sold: {type: Sale}")
     ],

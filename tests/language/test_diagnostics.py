@@ -188,6 +188,7 @@ def test_the_help_sentence_names_the_nearest_or_the_few_that_there_are() -> None
     assert did_you_mean("zebra", iter(["run", "attempt"])) == "known here: `run`, `attempt`"
     assert did_you_mean("zebra", [str(number) for number in range(20)]) == ""
     assert did_you_mean("zebra", []) == ""
+    assert did_you_mean("zebra", ["run", "attempt"], known="") == ""
 
 
 def test_names_that_nobody_would_write_are_not_compared() -> None:
