@@ -148,14 +148,19 @@ def _kill_points(system: TransitionSystem, crashing: Collection[str]) -> Iterato
             for step in process.steps:
                 for body in (step, step.torn):
                     if body is not None and body.id in system.kill_points[process.name]:
-                        key = (Kind.KILL_POINT, body.id)
+                        # What a crash inside a step does is a text of its own where a variant rewrites it.
+                        key = _torn_key(body) if body is step.torn else (Kind.KILL_POINT, body.id)
                         yield Element(
                             Kind.KILL_POINT, f"kill point {body.id}", key, body.id, body.span, _step_key(step)
                         )
                 if step.torn is not None:
-                    yield from _arms_in(step.torn.body, step.torn, (Kind.KILL_POINT, step.torn.id), {})
+                    yield from _arms_in(step.torn.body, step.torn, _torn_key(step.torn), {})
             if process.on_crash is not None:
                 yield from _arms_in(process.on_crash.body, process.on_crash, None, {})
+
+
+def _torn_key(torn: Step) -> Hashable:
+    return (Kind.KILL_POINT, torn.id, torn.body[0].span if torn.body else None)
 
 
 def _checks(asked: Property, specification: Specification) -> Iterator[Element]:

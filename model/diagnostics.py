@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
@@ -109,14 +110,24 @@ class Diagnostics:
     for warnings, so that no flood of warnings can hide an error.
     """
 
-    __slots__ = ("_erroneous", "_kept", "_reported", "_seen", "omitted")
+    __slots__ = ("_elsewhere", "_erroneous", "_kept", "_reported", "_seen", "omitted")
 
     def __init__(self) -> None:
         self._reported: list[Diagnostic] = []
         self._kept = dict.fromkeys(Severity, 0)
         self._erroneous: set[object] = set()
         self._seen: set[object] = set()
+        self._elsewhere: tuple[Note, range] | None = None
         self.omitted = 0
+
+    @contextmanager
+    def noting(self, note: Note, lines: range) -> Iterator[None]:
+        """Add a note to whatever is reported meanwhile of places outside these lines: it says what brings it about."""
+        self._elsewhere = (note, lines)
+        try:
+            yield
+        finally:
+            self._elsewhere = None
 
     def report(
         self,
@@ -145,6 +156,8 @@ class Diagnostics:
             self.omitted += 1
             return
         self._kept[code.severity] += 1
+        if self._elsewhere is not None and (span is None or span.line not in self._elsewhere[1]):
+            notes = (*notes, self._elsewhere[0])
         self._reported.append(Diagnostic(code, message, span, label, tuple(notes), help))
 
     @property

@@ -181,7 +181,7 @@ class StepElaborator:
             if value.func.id == "choose":
                 if len(value.args) == 1 and isinstance(value.args[0], ast.GeneratorExp) and not value.keywords:
                     return self._choose_where(target, value.args[0], scope, span)
-                return (self._choose(target, value, inner),)
+                return (self._choose(target, value, scope),)
             if value.func.id == "fault":
                 draw = self.expressions.fault_draw(value, self._text, replace(scope, fault_allowed=True))
                 self.expressions.accept(draw, target.type)
@@ -219,7 +219,8 @@ class StepElaborator:
             self._fail(Code.ARGUMENTS, "`choose` takes a set or the name of a type", call)
         argument = call.args[0]
         if isinstance(argument, ast.Set):
-            elements = collect([partial(self._element, element, target, scope) for element in argument.elts])
+            inner = self._scope_for(target, scope)
+            elements = collect([partial(self._element, element, target, inner) for element in argument.elts])
             return Choose(target, None, tuple(elements), where)
         what = "`choose` takes a set or the name of a type"
         if not isinstance(argument, ast.Name) or self._is_variable(argument.id, scope):
@@ -240,7 +241,10 @@ class StepElaborator:
         return any(name in names for names in known)
 
     def _choose_from(self, target: Target, argument: ast.expr, scope: Scope, where: Span) -> Statement:
-        """Elaborate `x = choose(s)` for a set that changes during a run."""
+        """Elaborate `x = choose(s)` for a set that changes during a run.
+
+        Of an empty one there is no way on, which is behaviour: history may not decide it, also for a ghost.
+        """
         source = self.expressions.expression(argument, self._text, scope, None)
         if not isinstance(source.type, SetType):
             message = f"`choose` takes a set or the name of a type, and this is {describe(source.type)}"

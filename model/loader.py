@@ -18,7 +18,7 @@ from model.scope import Declarations
 from model.source import Source, Span
 from model.specification import Question, Scenario, SpecificationFile
 from model.usage import refuse_unused_additions, warn_of_unused
-from model.yamlnodes import Entry, Mapping, Scalar
+from model.yamlnodes import Entry, Mapping, Node, Scalar, Sequence
 from model.yamltree import load_tree, read_source
 
 LANGUAGE_VERSION = "1"
@@ -142,7 +142,8 @@ class _FileLoader:
         mapping = read.mapping(entry.value, what)
         read.keys(mapping, (*PATCHABLE, "because", "note"), "a variant")
         patched = self._patched(self.root, mapping, entry, what)
-        declared = self._declare(patched.tree, lint=True)
+        with self.diagnostics.noting(Note(f"in {what}", entry.key.span), _lines_of(entry)):
+            declared = self._declare(patched.tree, lint=True)
         refuse_unused_additions(base, declared, what, self.diagnostics)
         self.declarations.failed.discard(name)
         self.variants[name] = (patched.tree, declared)
@@ -230,7 +231,8 @@ class _FileLoader:
         root, original = self.variants[variant] if variant else (self.root, base)
         patched = self._patched(root, mapping, entry, what)
         # A mutant is broken on purpose, so what would be suspicious elsewhere is not.
-        declared = self._declare(patched.tree, lint=False)
+        with self.diagnostics.noting(Note(f"in {what}", entry.key.span), _lines_of(entry)):
+            declared = self._declare(patched.tree, lint=False)
         refuse_unused_additions(original, declared, what, self.diagnostics)
         return self.claims.claim(entry, declared, variant, mutant=True)
 
@@ -261,3 +263,24 @@ class _FileLoader:
             if reason is not None:
                 unused[what], spans[what] = reason, entry.key.span
         return unused, spans
+
+
+def _lines_of(entry: Entry) -> range:
+    """Return the lines of an entry with all that is in it; what an alias stands for may make them more."""
+    last = entry.key.span.line
+    stack: list[Node] = [entry.value]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue  # through another alias
+        seen.add(id(node))
+        match node:
+            case Mapping():
+                stack += [inner.value for inner in node.entries.values()]
+            case Sequence():
+                stack += node.items
+            case Scalar():
+                # A text in several lines begins below its indicator.
+                last = max(last, node.span.end_line, node.span.line + node.text.count("\n"))
+    return range(entry.key.span.line, last + 1)

@@ -96,9 +96,11 @@ def _exit_code(report: ScenarioReport, asked: PropertyReport | None) -> ExitCode
         return report.exit_code
     if asked.broken is None:
         return worst([*hard, ExitCode.INCONCLUSIVE])
-    if asked.broken is asked.declared:
-        return worst([*hard, ExitCode.AS_DECLARED])
     unreached = asked.verdict is Verdict.VACUOUS
+    # A mutant may lose a check; of a scenario that asks about it that is no claim.
+    unchecked = unreached and not asked.broken and not report.mutant
+    if asked.broken is asked.declared and not unchecked:
+        return worst([*hard, ExitCode.AS_DECLARED])
     return worst([*hard, ExitCode.VACUOUS if unreached else ExitCode.NOT_AS_DECLARED])
 
 
@@ -162,6 +164,8 @@ def without_trace(report: ScenarioReport, asked: PropertyReport | None) -> str:
     match asked.verdict:
         case Verdict.HOLDS:
             return f"{asked.name} holds: no trace breaks it in {size}"
+        case Verdict.VACUOUS if asked.kind is PropertyKind.CHECKED:
+            return f"{asked.name} is checked by no step, and claims nothing in {size}"
         case Verdict.VACUOUS:
             return f"{asked.name} is never reached in {size}"
         case _:

@@ -342,3 +342,17 @@ def test_of_a_check_that_no_transition_comes_by_the_premise_is_not_listed_again(
 
     assert "check seen" in unused(judged(text))
     assert "seen premise x == 3" not in unused(judged(text))
+
+
+TORN = (
+    WORK.replace("go: |", "go:\n       torn: x = 0\n       do: |")
+    + """
+  rewritten: {variant: hardly}
+variants: {hardly: {processes: {w: {steps: {go: {torn: "when(x == 3)\\nx = 0"}}}}}}
+"""
+)
+
+
+def test_what_a_variant_makes_of_a_crash_inside_a_step_has_to_happen_itself(judged: Judge) -> None:
+    assert "kill point w.go.torn" in unused(judged(TORN))
+    assert "kill point w.go.torn" not in unused(judged(TORN.replace("when(x == 3)", "when(x <= 2)")))

@@ -73,6 +73,19 @@ def test_a_property_that_is_never_reached_is_vacuous(killpoint: Killpoint, edit:
     assert "can_double is never reached" in done.out
 
 
+def test_a_property_that_no_step_of_a_variant_checks_is_vacuous(killpoint: Killpoint, edit: Edit) -> None:
+    name = edit(
+        ("        lightings += 1\n", "        lightings += 1\n        check(lit_now, lit[1])\n"),
+        ("  can_finish: {", "  lit_now: {checked: the lamp is lit}\n  can_finish: {"),
+        ("variants:\n", "variants:\n  dark: {processes: {hand: {steps: {light: pass}}}}\n"),
+        ("  baseline: {}", "  baseline: {}\n  dark: {variant: dark}"),
+    )
+    done = killpoint("trace", name, "-s", "dark", "-p", "lit_now")
+
+    assert done.code == 4
+    assert "✗ lit_now is checked by no step" in done.out
+
+
 def test_a_run_time_error_is_the_trace(killpoint: Killpoint, edit: Edit) -> None:
     done = killpoint("trace", edit(('      over: {when: "order == done", act: false}\n', "")), "-p", "lit_once")
 

@@ -268,6 +268,13 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP316 next of next": _step("next(next(last)) == last"),
     "KP317 a crash that is never seen": _always("not crashed(clerk[0])"),
     "KP318 a ghost in a `when`": _reserve("when(refusals == 0)", "last = seat"),
+    "KP318 a choice from a set that is a ghost": [
+        (
+            "  refusals: {type: 0..9}",
+            "  refusals: {type: 0..9}\n  replies: {type: set of Reply}\n  any_reply: {type: Reply}",
+        ),
+        _charge("replies.add(reply)", "any_reply = choose(replies)", CHARGE.strip()),
+    ],
     "KP318 a ghost as an index": _charge("charged[refusals] = True"),
     "KP319 memory of another instance": _reserve("when(clerk[0].reply == accepted)"),
     "KP319 memory in a property": _always("reply == accepted"),

@@ -262,3 +262,45 @@ def test_errors_and_warnings_are_what_their_number_says() -> None:
     for text in MISTAKES.values():
         for diagnostic in found(text):
             assert (diagnostic.severity is Severity.WARNING) == diagnostic.code.number.startswith("KP9")
+
+
+# --- What a patch brings about elsewhere ---
+
+SMALL = """\
+language: 1
+protocol: small
+stores: {d: {holds: {x: {type: 0..2}}}}
+processes:
+  p:
+    boot: b
+    steps:
+      a: "x = 1"
+      b: "when(x < 2)"
+properties: {q: {always: "x < 2"}}
+"""
+
+
+@pytest.mark.parametrize("patch", ["variants: {odd: {%s}}", "mutants: {odd: {%s, survives: it is drawn}}"])
+def test_an_error_outside_of_the_patch_that_brings_it_about_names_the_patch(patch: str) -> None:
+    text = SMALL + patch % "processes: {p: {steps: {b: null}}}" + "\n"
+
+    (diagnostic,) = found(text)
+    assert diagnostic.span is not None
+    assert text.split("\n")[diagnostic.span.line - 1].strip() == "boot: b"
+    assert [note.message for note in diagnostic.notes] == [f"in the {patch.split('s:', maxsplit=1)[0]} `odd`"]
+
+
+def test_an_error_in_the_text_of_a_patch_needs_no_such_note() -> None:
+    (diagnostic,) = found(
+        SMALL + "variants:\n  odd:\n    processes:\n      p:\n        steps:\n          b: |\n            x = 7 +\n"
+    )
+
+    assert diagnostic.notes == ()
+
+
+def test_an_error_of_the_protocol_itself_is_not_laid_to_a_patch() -> None:
+    (diagnostic,) = found(
+        SMALL.replace("boot: b", "boot: c") + "variants: {odd: {stores: {d: {holds: {x: {init: 1}}}}}}\n"
+    )
+
+    assert diagnostic.notes == ()
