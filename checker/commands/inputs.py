@@ -9,6 +9,7 @@ from pathlib import Path
 from checker.commands.refusal import BadInput
 from model.bundled import specification_directory
 from model.diagnostics import Code, Diagnostic, Diagnostics, SpecificationError, did_you_mean, quoted
+from model.headings import Headings, headings_of
 from model.loader import load
 from model.source import Source
 from model.specification import SpecificationFile
@@ -39,16 +40,9 @@ def load_all(specifications: Sequence[str]) -> list[Loaded]:
         BadInput: with the errors of every file.
     """
     refused: list[Diagnostic] = []
-    sources: dict[str, Source] = {}
+    sources = _sources(specifications, refused)
     loaded: list[Loaded] = []
-    places = _places(specifications, refused)
-    for path, shown_as in places:
-        diagnostics = Diagnostics()
-        source = read_source(path, diagnostics, file=shown_as)
-        if source is None:
-            refused += diagnostics.sorted()
-            continue
-        sources[source.file] = source
+    for path, source in sources:
         try:
             loaded.append(Loaded(path, load(source)))
         except SpecificationError as error:
@@ -56,8 +50,39 @@ def load_all(specifications: Sequence[str]) -> list[Loaded]:
     for each in loaded:
         refused += _shared_names(each.file)
     if refused:
-        raise BadInput(refused, sources)
+        raise BadInput(refused, {source.file: source for _, source in sources})
     return loaded
+
+
+def headings_of_all(specifications: Sequence[str]) -> list[Headings]:
+    """Read what is said at the head of the specifications that the arguments name; they need not be right below it.
+
+    Raises:
+        BadInput: with what is wrong with the arguments, and every file that is no YAML.
+    """
+    refused: list[Diagnostic] = []
+    sources = _sources(specifications, refused)
+    found: list[Headings] = []
+    for _, source in sources:
+        try:
+            found.append(headings_of(source))
+        except SpecificationError as error:
+            refused += error.diagnostics
+    if refused:
+        raise BadInput(refused, {source.file: source for _, source in sources})
+    return found
+
+
+def _sources(specifications: Sequence[str], refused: list[Diagnostic]) -> list[tuple[Path, Source]]:
+    """Read the files that the arguments name."""
+    sources: list[tuple[Path, Source]] = []
+    for path, shown_as in _places(specifications, refused):
+        diagnostics = Diagnostics()
+        source = read_source(path, diagnostics, file=shown_as)
+        refused += diagnostics.sorted()
+        if source is not None:
+            sources.append((path, source))
+    return sources
 
 
 def load_one(specification: str) -> Loaded:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checker.commands.answers import print_document
-from checker.commands.choices import all_properties, check_names, raise_if_any
-from checker.commands.inputs import Loaded, load_all
+from checker.commands.choices import check_names, raise_if_any
+from checker.commands.inputs import headings_of_all
 from checker.reporting.catalogue import catalogue_document, catalogue_lines
 from checker.reporting.output import standard_output
 from checker.verdict import ExitCode
 from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
+from model.headings import Headings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,11 @@ def run(options: ListOptions) -> ExitCode:
     """Print the specifications that fit.
 
     Raises:
-        BadInput: a file is wrong, or no file at all has the pattern, property or fault.
+        BadInput: a file cannot be read, or no file at all has the pattern, property or fault.
     """
-    loaded = load_all(options.places)
-    raise_if_any(list(_unknown(options, loaded)))
-    found = [each for each in loaded if _fits(options, each)]
-    document = catalogue_document([each.file for each in found])
+    listed = headings_of_all(options.places)
+    raise_if_any(list(_unknown(options, listed)))
+    document = catalogue_document([each for each in listed if _fits(options, each)])
     if options.as_json:
         print_document("list", ExitCode.AS_DECLARED, document)
         return ExitCode.AS_DECLARED
@@ -44,23 +44,24 @@ def run(options: ListOptions) -> ExitCode:
     return ExitCode.AS_DECLARED
 
 
-def _unknown(options: ListOptions, loaded: Sequence[Loaded]) -> Iterator[Diagnostic]:
-    patterns = sorted({each.file.pattern for each in loaded} - {""})
+def _unknown(options: ListOptions, listed: Sequence[Headings]) -> Iterator[Diagnostic]:
+    patterns = sorted({each.pattern for each in listed} - {""})
     if options.pattern and not any(options.pattern.lower() in pattern.lower() for pattern in patterns):
         message = f"no specification is about the pattern {quoted(options.pattern)}"
         yield Diagnostic(Code.OPTION_VALUE, message, None, help=did_you_mean(options.pattern, patterns))
     if options.asked:
-        yield from check_names([options.asked], all_properties(loaded), Code.NO_SUCH_PROPERTY, "property")
+        properties = [name for each in listed for name in each.properties]
+        yield from check_names([options.asked], properties, Code.NO_SUCH_PROPERTY, "property")
     if options.fault:
-        faults = [name for each in loaded for name in each.file.specification.faults]
+        faults = [name for each in listed for name in each.faults]
         yield from check_names([options.fault], faults, Code.OPTION_VALUE, "fault")
 
 
-def _fits(options: ListOptions, loaded: Loaded) -> bool:
-    file = loaded.file
+def _fits(options: ListOptions, headings: Headings) -> bool:
+    text = f"{headings.source.file}\n{headings.source.text}".lower()
     return (
-        options.pattern.lower() in file.pattern.lower()
-        and (not options.asked or options.asked in all_properties([loaded]))
-        and (not options.fault or options.fault in file.specification.faults)
-        and all(word.lower() in f"{loaded.path.name}\n{file.source.text}".lower() for word in options.words)
+        options.pattern.lower() in headings.pattern.lower()
+        and (not options.asked or options.asked in headings.properties)
+        and (not options.fault or options.fault in headings.faults)
+        and all(word.lower() in text for word in options.words)
     )

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from checker.reporting.documents import file_document
+from checker.identity import file_hash
 from checker.reporting.envelope import Document
 from checker.reporting.output import Line, blank, flowed, sentence
-from model.specification import SpecificationFile
+from model.headings import Headings
 
 
-def catalogue_document(files: Sequence[SpecificationFile]) -> Document:
+def catalogue_document(listed: Sequence[Headings]) -> Document:
     """Return the list as JSON."""
-    return {"specifications": [_specification(file) for file in files]}
+    return {"specifications": [_specification(headings) for headings in listed]}
 
 
-def _specification(file: SpecificationFile) -> Document:
+def _specification(headings: Headings) -> Document:
     return {
-        **file_document(file),
-        "pattern": file.pattern,
-        "sources": list(file.sources),
-        "properties": list(file.specification.properties),
-        "faults": list(file.specification.faults),
-        "scenarios": list(file.scenarios),
-        "mutants": list(file.mutants),
-        "questions": list(file.questions),
+        "file": headings.source.file,
+        "protocol": headings.protocol,
+        "title": headings.title,
+        "sha256": file_hash(headings.source),
+        "pattern": headings.pattern,
+        "sources": list(headings.sources),
+        "properties": list(headings.properties),
+        "faults": list(headings.faults),
+        "scenarios": list(headings.scenarios),
+        "mutants": list(headings.mutants),
+        "questions": list(headings.questions),
     }
 
 

@@ -76,6 +76,17 @@ def test_every_recipe_is_listed() -> None:
     assert recipes == set(links(ROOT / "docs" / "howto" / "README.md")) - {"../language.md"}
 
 
+def test_every_real_failure_is_named_by_a_sign_and_used_by_a_recipe() -> None:
+    directory = ROOT / "docs" / "howto"
+    incidents = {path.name for path in (ROOT / "spec" / "incidents").glob("*.yaml")}
+    recipes = [path for path in directory.glob("*.md") if path.name != "README.md"]
+    used = {Path(target).name for recipe in recipes for target in links(recipe)}
+    signs = (directory / "README.md").read_text(encoding="utf-8")
+
+    assert {name for name in incidents if f"`spec/incidents/{name}`" not in signs} == set()
+    assert incidents - used == set()
+
+
 def test_the_language_page_has_every_word_of_the_language() -> None:
     code = re.findall(r"```.*?```|`[^`\n]+`", (ROOT / "docs" / "language.md").read_text(encoding="utf-8"), re.DOTALL)
     shown = set(re.findall(r"\w+", " ".join(code)))

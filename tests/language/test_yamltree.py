@@ -518,3 +518,11 @@ def test_a_question_mark_inside_braces_is_read_or_the_help_says_to_quote_it() ->
     load_tree(Source("x.yaml", "seat: {type: Seat?, init: None}\n"), diagnostics, loader=yaml.SafeLoader)
 
     assert [d.help for d in diagnostics.errors] == ["put quotes around a type that ends with `?`"]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).resolve().parents[2] / "spec").rglob("*.yaml")), ids=lambda path: path.stem
+)
+def test_the_shipped_specifications_are_yaml_to_the_plain_parser_too(path: Path) -> None:
+    # The parser in C, which is used where there is one, accepts a little more: a bare `?` between braces.
+    assert yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader) is not None
