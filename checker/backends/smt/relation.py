@@ -20,7 +20,8 @@ class Relation:
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
         self.constants: tuple[z3.ExprRef, ...] = tuple(
-            z3.Const(slot.name, sort_of(slot.domain)) for slot in system.slots
+            # Two stores may have variables of one name; the number keeps their slots apart.
+            z3.Const(f"{number}:{slot.name}", sort_of(slot.domain)) for number, slot in enumerate(system.slots)
         )
         self.values: tuple[Term, ...] = tuple(
             held(constant, slot.domain) for constant, slot in zip(self.constants, system.slots, strict=True)
