@@ -33,6 +33,11 @@ def assumed_by(asked: Property) -> tuple[str, ...]:
             "fairness: only fair steps help; a fault, a crash or an unfair step on the way is never needed",
             "choice: `choose` may go well",
         )
+    if asked.kind is PropertyKind.LEADS_TO:
+        return (
+            "fairness: a fair step that could change something at every moment from some moment on is taken",
+            "faults: any finite number of faults and crashes, not infinitely many",
+        )
     return ()
 
 
@@ -41,6 +46,10 @@ def not_covered_by(asked: Property) -> tuple[str, ...]:
     match asked.kind:
         case PropertyKind.POSSIBLE:
             return ("whether it is reached in every run, or from every state: one run reaches it",)
+        case PropertyKind.CHECKED:
+            return ("every other moment: it is looked at where a step checks it",)
+        case PropertyKind.LEADS_TO:
+            return ("how soon it comes to that",)
         case PropertyKind.RECOVERABLE:
             return ("whether every run gets there: from every state some run does",)
         case _:
@@ -61,7 +70,23 @@ def _allowed_faults(system: TransitionSystem) -> Iterator[str]:
             yield f"{name}{where}: {_how_often(budget)}"
             crashing = crashing or bool(fault.crashes)
     if crashing:
-        yield "a process that crashes is at its first step again at once"
+        yield from _what_follows_crashes(system)
+
+
+def _what_follows_crashes(system: TransitionSystem) -> Iterator[str]:
+    """Yield where crashed processes go on; they are named where not all of them do alike."""
+    processes = [p for p in system.specification.processes.values() if any(True for _ in system.crash_faults(p))]
+    ways: dict[str, list[str]] = {}
+    for process in processes:
+        start = "its first step" if process.boot is None else f"`{process.boot}`"
+        way = {
+            "at_once": f"that crashes is at {start} again at once",
+            "later": f"that crashes is down until it restarts, at {start}; it may take any time and does restart",
+            "never": "that crashes stays down",
+        }[process.restarts]
+        ways.setdefault(way, []).append(process.name)
+    for way, names in ways.items():
+        yield f"a process {way}" if len(ways) == 1 else f"a process {way}: {', '.join(names)}"
 
 
 def _how_often(budget: Budget) -> str:
@@ -86,7 +111,9 @@ def _faults_left_out(system: TransitionSystem) -> Iterator[str]:
 
 def _crashes_inside_steps(system: TransitionSystem) -> Iterator[str]:
     if any(system.budgets[name].allowed for name, fault in system.specification.faults.items() if fault.crashes):
-        yield "a crash inside a step: each step happens as a whole or not at all"
+        torn = [step.id for step in system.steps() if step.torn is not None]
+        other = f" other than {', '.join(torn)}" if torn else ""
+        yield f"a crash inside a step{other}: each step happens as a whole or not at all"
 
 
 def _not_asked(scenario: Scenario, asked: Iterable[Property]) -> Iterator[str]:

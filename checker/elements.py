@@ -7,7 +7,11 @@ Coverage (`checker.exploration`) speaks of spans and ids; a person, and `unused:
     coordinator.submit unless found       ... or false
     plan.in_doubt                         a row of a decision table
     kill point coordinator.submit         a crash right before the step
+    kill point coordinator.submit.torn    a crash inside the step
+    coordinator.submit.torn if found      an arm of an `if` in what that crash leaves behind
+    coordinator.on_crash if found         ... or in what every crash of the process does
     final premise run == decided          the premise of an `implies` in a property
+    check one_key                         a `checked` property, somewhere in a step
 
 A second `if` with the same condition in one step (or a second such premise in one property) is called `... (2)`.
 Scenarios may run variants of the protocol. A piece that a variant rewrites is a piece of its own with the same name.
@@ -22,7 +26,7 @@ from enum import Enum
 from checker.exploration import Coverage
 from model.expressions import Implies, walk
 from model.source import Span
-from model.specification import Property, Row, Specification, Step
+from model.specification import Property, PropertyKind, Row, Specification, Step
 from model.statements import For, If, Statement
 from model.system import TransitionSystem
 
@@ -35,6 +39,7 @@ class Kind(Enum):
     ROW = "row"
     KILL_POINT = "kill point"
     PREMISE = "premise"
+    CHECK = "check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,8 @@ class Element:
                 return self.mark in coverage.kill_points
             case Kind.PREMISE:
                 return self.mark in coverage.premises
+            case Kind.CHECK:
+                return self.mark in coverage.checks
 
 
 def elements_of(system: TransitionSystem, asked: tuple[Property, ...]) -> Iterator[Element]:
@@ -80,6 +87,9 @@ def elements_of(system: TransitionSystem, asked: tuple[Property, ...]) -> Iterat
     yield from _rows(specification)
     yield from _kill_points(system)
     for question in asked:
+        if question.kind is PropertyKind.CHECKED:
+            key = (Kind.CHECK, question.name)
+            yield Element(Kind.CHECK, f"check {question.name}", key, question.name, question.span)
         yield from _premises(question)
 
 
@@ -132,11 +142,20 @@ def _row_key(table: str, row: Row) -> Hashable:
 
 
 def _kill_points(system: TransitionSystem) -> Iterator[Element]:
+    """Yield the kill points, and the arms of what is done there."""
     for process in system.specification.processes.values():
         if any(True for _ in system.crash_faults(process)):
-            for step in process.steps[1:]:
-                key = (Kind.KILL_POINT, step.id)
-                yield Element(Kind.KILL_POINT, f"kill point {step.id}", key, step.id, step.span, _step_key(step))
+            for step in process.steps:
+                for body in (step, step.torn):
+                    if body is not None and body.id in system.kill_points[process.name]:
+                        key = (Kind.KILL_POINT, body.id)
+                        yield Element(
+                            Kind.KILL_POINT, f"kill point {body.id}", key, body.id, body.span, _step_key(step)
+                        )
+                if step.torn is not None:
+                    yield from _arms_in(step.torn.body, step.torn, (Kind.KILL_POINT, step.torn.id), {})
+            if process.on_crash is not None:
+                yield from _arms_in(process.on_crash.body, process.on_crash, None, {})
 
 
 def _premises(asked: Property) -> Iterator[Element]:

@@ -28,6 +28,8 @@ class Coverage:
     Where systems are explored together, only rows are looked for that none of them takes.
     """
     premises: set[Span] = field(default_factory=set)
+    checks: set[str] = field(default_factory=set)
+    """The `checked` properties that some transition checked."""
     kill_points: set[str] = field(default_factory=set)
     faults: set[str] = field(default_factory=set)
 
@@ -39,6 +41,7 @@ class Coverage:
         if other.shadowed_rows is not None:
             self.shadowed_rows = (self.shadowed_rows or set()) | other.shadowed_rows
         self.premises |= other.premises
+        self.checks |= other.checks
         self.kill_points |= other.kill_points
         self.faults |= other.faults
 
@@ -61,7 +64,7 @@ class Finding:
 class Exploration:
     """The outcome of exploring one transition system.
 
-    `findings` has, by property name, the shortest trace that violates an `always`, `step` or `recoverable` property,
+    `findings` has, by property name, the shortest trace that violates a property,
     and the shortest witness of a `possible` one. Where `complete` is false `cut` says why, and the absence of a
     finding says nothing.
     """

@@ -35,6 +35,7 @@ class PropertyReport:
     name: str
     kind: PropertyKind
     verdict: Verdict
+    """`vacuous`: a `possible` one that is never reached, or a `checked` one that no step checks."""
     declared: bool
     finding: Finding | None
     assumed: tuple[str, ...]
@@ -44,8 +45,11 @@ class PropertyReport:
     def broken(self) -> bool | None:
         """Whether it breaks, a `possible` one by never being reached; None where that is not known."""
         match self.verdict:
-            case Verdict.VIOLATED | Verdict.VACUOUS:
+            case Verdict.VIOLATED:
                 return True
+            case Verdict.VACUOUS:
+                # Nothing can break what is never checked; only that a scenario asks about it is wrong.
+                return self.kind is PropertyKind.POSSIBLE
             case Verdict.HOLDS:
                 return False
             case _:
@@ -162,8 +166,8 @@ def _judge_property(
 ) -> PropertyReport:
     reported = exploration.findings.get(asked.name)
     exhaustive = explored_to_the_end(exploration)
-    if asked.kind is PropertyKind.RECOVERABLE and not exhaustive:
-        reported = None  # the way to the goal may lead through what was not explored
+    if asked.kind in (PropertyKind.RECOVERABLE, PropertyKind.LEADS_TO) and not exhaustive:
+        reported = None  # the way to the goal, or out of a cycle, may lead through what was not explored
     finding = confirmation.of(reported, lambda found: confirm_property(exploration.system, asked, found))
     if reported is not finding:
         verdict = Verdict.UNKNOWN
@@ -171,18 +175,35 @@ def _judge_property(
         # A witness that the evaluator has confirmed needs no exhaustive search.
         verdict = Verdict.HOLDS if asked.kind is PropertyKind.POSSIBLE else Verdict.VIOLATED
     elif exhaustive:
-        verdict = Verdict.VACUOUS if asked.kind is PropertyKind.POSSIBLE else Verdict.HOLDS
+        verdict = Verdict.VACUOUS if _claims_nothing(asked, exploration) else Verdict.HOLDS
     else:
         verdict = Verdict.UNKNOWN
     return PropertyReport(asked.name, asked.kind, verdict, declared, finding, assumed_by(asked), not_covered_by(asked))
+
+
+def _claims_nothing(asked: Property, exploration: Exploration) -> bool:
+    """Tell whether a property without a finding means nothing.
+
+    The text of the protocol has a `check` of every `checked` property, or it would not load; a patch can lose it.
+    """
+    if asked.kind is PropertyKind.CHECKED:
+        return asked.name not in exploration.system.specification.checked
+    return asked.kind is PropertyKind.POSSIBLE
 
 
 def _unfired(exploration: Exploration) -> tuple[str, ...]:
     """Return the faults that are allowed and never happened; none are known where something was left unexplored."""
     if not explored_to_the_end(exploration):
         return ()
-    budgets = exploration.system.budgets
-    return tuple(name for name, budget in budgets.items() if budget.allowed and name not in exploration.coverage.faults)
+    system = exploration.system
+    # Where a process has no instances nobody is there to crash, which is for the parameters to say.
+    nobody = {
+        name
+        for name, f in system.specification.faults.items()
+        if f.crashes and not any(map(system.counts.get, f.crashes))
+    }
+    allowed = (name for name, budget in system.budgets.items() if budget.allowed and name not in nobody)
+    return tuple(name for name in allowed if name not in exploration.coverage.faults)
 
 
 def _problems_of_the_run(
@@ -206,6 +227,8 @@ def _problems_of_a_scenario(reports: tuple[PropertyReport, ...]) -> Iterator[Pro
         elif report.broken is False and report.declared:
             came_out = "is reached" if report.kind is PropertyKind.POSSIBLE else "holds"
             yield Problem(ExitCode.NOT_AS_DECLARED, f"`{report.name}` is declared to break, and {came_out}")
+        elif report.broken is False and unreached:
+            yield Problem(ExitCode.VACUOUS, f"`{report.name}` is checked by no step of this variant")
 
 
 def _problems_of_faults(unfired: tuple[str, ...]) -> Iterator[Problem]:

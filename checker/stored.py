@@ -8,10 +8,11 @@ Nothing is believed that can be asked again cheaply: the evaluator takes every t
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from checker.exploration import Coverage, Exploration, Finding
-from checker.trace import Trace, replay
+from checker.trace import replay
 from model.codes import code_of
 from model.source import Span
 from model.system import State, TransitionSystem
@@ -66,7 +67,7 @@ def _to_exploration(document: Document, system: TransitionSystem) -> Exploration
         complete=document["complete"] is True,
         cut=str(document["cut"]),
         failing_states=int(document["failing_states"]),
-        findings={str(name): _to_finding(system, finding) for name, finding in document["findings"].items()},
+        findings={str(name): _to_finding(system, finding, str(name)) for name, finding in document["findings"].items()},
         failure=_to_finding(system, failure) if failure is not None else None,
         waiting=_to_finding(system, waiting) if waiting is not None else None,
         coverage=_to_coverage(document["coverage"], _file_of(system)),
@@ -89,21 +90,29 @@ def _from_finding(system: TransitionSystem, finding: Finding) -> Document:
         ],
         "actions": [_from_action(step.action) for step in trace.steps],
         "failing": _from_action(trace.failing) if trace.failing is not None else None,
+        "loop": trace.loop,
         "error": [error.code.number, error.message, _from_span(error.span)] if error is not None else None,
         "still_possible": list(finding.still_possible),
     }
 
 
-def _to_finding(system: TransitionSystem, document: Document) -> Finding:
+def _to_finding(system: TransitionSystem, document: Document, name: str = "") -> Finding:
+    """Read a finding; `name` is the property that it is about."""
     states = [_to_state(system, indices) for indices in document["states"]]
     actions = [_to_action(action) for action in document["actions"]]
     if len(states) != len(actions) + 1:
         raise ValueError("a trace has one state more than transitions")
-    trace = replay(system, states, actions)
+    trace = replay(
+        system, states, actions, claimed=system.specification.properties.get(name), loop=_to_loop(document["loop"])
+    )
     if document["failing"] is not None:
-        trace = Trace(trace.initial, trace.steps, _to_action(document["failing"]))
+        trace = replace(trace, failing=_to_action(document["failing"]))
     still_possible = tuple(str(step) for step in document["still_possible"])
     return Finding(len(trace), trace, _to_error(document["error"], _file_of(system)), still_possible)
+
+
+def _to_loop(number: Any) -> int | None:
+    return None if number is None else int(number)
 
 
 def _to_state(system: TransitionSystem, indices: list[int]) -> State:
@@ -114,12 +123,12 @@ def _to_state(system: TransitionSystem, indices: list[int]) -> State:
 
 
 def _from_action(action: Action) -> list[object]:
-    return [action.process, action.instance, action.label, action.fault]
+    return [action.process, action.instance, action.label, action.fault, action.torn]
 
 
 def _to_action(parts: list[Any]) -> Action:
-    process, instance, label, fault = parts
-    return Action(str(process), int(instance), str(label), None if fault is None else str(fault))
+    process, instance, label, fault, torn = parts
+    return Action(str(process), int(instance), str(label), None if fault is None else str(fault), torn is True)
 
 
 def _to_error(parts: list[Any] | None, file: str) -> EvaluationError | None:
@@ -142,6 +151,7 @@ def _from_coverage(coverage: Coverage) -> Document:
         "rows": _from_spans(coverage.rows),
         "shadowed_rows": None if coverage.shadowed_rows is None else _from_spans(coverage.shadowed_rows),
         "premises": _from_spans(coverage.premises),
+        "checks": sorted(coverage.checks),
         "kill_points": sorted(coverage.kill_points),
         "faults": sorted(coverage.faults),
     }
@@ -155,6 +165,7 @@ def _to_coverage(document: Document, file: str) -> Coverage:
         rows={_to_span(span, file) for span in document["rows"]},
         shadowed_rows=None if shadowed is None else {_to_span(span, file) for span in shadowed},
         premises={_to_span(span, file) for span in document["premises"]},
+        checks={str(name) for name in document["checks"]},
         kill_points={str(point) for point in document["kill_points"]},
         faults={str(fault) for fault in document["faults"]},
     )

@@ -19,6 +19,8 @@ from model.expressions import (
     Implies,
     Next,
     Quantifier,
+    SetOf,
+    Size,
     Stopped,
 )
 from model.failures import Failed, collect
@@ -26,9 +28,16 @@ from model.parsing import Text
 from model.resolve import Resolver, describe
 from model.scope import Place, ProcessHeader, Scope
 from model.source import Span
-from model.types import BOOL, INT, ValueType, kind_of
-from model.words import CALLS, LATER_CALLS, RESERVED, STATEMENT_CALLS
+from model.system import CRASHED
+from model.types import BOOL, INT, SetType, ValueType, kind_of
+from model.words import CALLS, NOT_IN_CRASHES, RESERVED, STATEMENT_CALLS
 
+_NOT_IN_CRASHES = {
+    "when": "a crash asks for no permission; use `if`",
+    "read": "what would be remembered is lost in the same moment",
+    "fresh": "a crash does its part whatever others have written",
+    "fault": "a crash is the fault; what may or may not happen in it is `choose`",
+}
 _QUANTIFIERS: dict[str, Literal["all", "any", "count"]] = {"all": "all", "any": "any", "count": "count"}
 
 
@@ -73,6 +82,10 @@ class CallElaborator(Resolver):
                 return self._fresh(node, text, scope)
             case "fault":
                 return self.fault_draw(node, text, scope)
+            case "size":
+                return self._size(node, text, without_faults(scope))
+            case "set":
+                return self._empty_set(node, text, expected)
             case "stopped" | "crashed":
                 return self._life(name, node, text, scope)
             case _:
@@ -87,8 +100,6 @@ class CallElaborator(Resolver):
         if name in STATEMENT_CALLS:
             message = f"`{name}` is a statement and has no value"
             self.fail(Code.STATEMENT_AS_VALUE, message, span, help=f"put `{name}(…)` on a line of its own")
-        if name in LATER_CALLS:
-            self.fail(Code.NOT_YET_SUPPORTED, f"{LATER_CALLS[name]} cannot be used yet", span)
         if self.declarations.excuses(name):
             raise Failed
         if name in self.declarations.variable_names:
@@ -128,6 +139,21 @@ class CallElaborator(Resolver):
             message = f"`{name}` needs an order, and this is {describe(item.type)}"
             self.fail(Code.NOT_ORDERED, message, item.span)
         return self.require(item, INT)
+
+    def _size(self, node: ast.Call, text: Text, scope: Scope) -> Expression:
+        item = self.expression(self._argument(node, text), text, scope, None)
+        if not isinstance(item.type, SetType):
+            self.fail(Code.TYPE_MISMATCH, f"`size` takes a set, and this is {describe(item.type)}", item.span)
+        return Size(item, text.span(node))
+
+    def _empty_set(self, node: ast.Call, text: Text, expected: ValueType | None) -> Expression:
+        span = text.span(node)
+        if node.args:
+            message = "`set()` is the set without elements"
+            self.fail(Code.ARGUMENTS, message, span, help="write the elements in braces: `{a, b}`")
+        if not isinstance(expected, SetType):
+            self.fail(Code.NOT_IN_LANGUAGE, "a set where none is expected is not part of the language", span)
+        return SetOf((), expected, span)
 
     # -- quantifiers ----------------------------------------------------------------------------------------------
 
@@ -219,6 +245,7 @@ class CallElaborator(Resolver):
 
     def versioned_store(self, name: str, node: ast.Call, text: Text, scope: Scope) -> str:
         """Check the argument of `read` and `fresh` and return the name of the store."""
+        self.refuse_in_crash(name, scope, text.span(node))
         argument = self._argument(node, text)
         span = text.span(argument)
         if scope.place is not Place.STEP or scope.process is None or scope.process.environment:
@@ -236,9 +263,16 @@ class CallElaborator(Resolver):
             self.fail(Code.UNVERSIONED_STORE, message, span, help="declare it with `versioned: true`")
         return argument.id
 
+    def refuse_in_crash(self, word: str, scope: Scope, span: Span) -> None:
+        """Refuse a word that has no place in `torn` or `on_crash`."""
+        if scope.crash and word in NOT_IN_CRASHES[scope.crash]:
+            help_text = _NOT_IN_CRASHES.get(word, "where the process goes on is said by `boot` and `restarts`")
+            self.fail(Code.CRASH_PLACE, f"`{word}` has no place in `{scope.crash}`", span, help=help_text)
+
     def fault_draw(self, node: ast.Call, text: Text, scope: Scope) -> FaultDraw:
         """Elaborate `fault(name)`."""
         span = text.span(node)
+        self.refuse_in_crash("fault", scope, span)
         if not scope.fault_allowed:
             message = "`fault` stands only in the condition of an `if` or a `when`, or as a whole right-hand side"
             self.fail(Code.FAULT_PLACE, message, span)
@@ -258,15 +292,19 @@ class CallElaborator(Resolver):
 
     def _life(self, name: str, node: ast.Call, text: Text, scope: Scope) -> Expression:
         span = text.span(node)
-        if name == "crashed":
-            message = "`crashed` is never true: a process restarts in the transition in which it crashes"
-            self.fail(Code.CRASHED_NEVER, message, span)
         argument = self._argument(node, text)
         if not isinstance(argument, ast.Subscript):
             self.fail(Code.ARRAY_INDEX, f"`{name}` takes an instance", span, help=f"write `{name}(p[i])`")
         process, index = self.instance(argument, text, scope)
-        self._refuse_environment(process, "never stops", span)
-        return Stopped(process.name, index, span)
+        if name == "stopped":
+            self._refuse_environment(process, "never stops", span)
+            return Stopped(process.name, index, span)
+        self._refuse_environment(process, "never crashes", span)
+        if process.restarts == "at_once":
+            message = "`crashed` is never true: a process restarts in the transition in which it crashes"
+            help_text = f"say `restarts: later` or `restarts: never` of `{process.name}`"
+            self.fail(Code.CRASHED_NEVER, message, span, help=help_text)
+        return AtLabel(process.name, index, CRASHED, span)
 
     def _at_label(self, node: ast.Call, func: ast.Attribute, text: Text, scope: Scope) -> Expression:
         span = text.span(node)

@@ -148,16 +148,20 @@ class ClaimReader:
         if not fault.crashes:
             self.reader.fail(Code.FAULT_OF, f"`at` places crashes, and `{name}` is none", node.span)
         labels = {process: declared.labels.get(process, ()) for process in fault.crashes}
-        points = [f"{process}.{label}" for process in fault.crashes for label in labels[process][1:]]
+        processes = declared.specification.processes
+        points = [point for name in fault.crashes if name in processes for point in processes[name].kill_points]
         items = self.reader.names(node, "`at`")
         for item in items:
             process, _, label = item.text.partition(".")
             if item.text in points or declared.excuses(process) or declared.excuses(label):
                 continue
+            if process in labels and process not in processes:
+                continue  # what is wrong with it has been reported
             message = f"{quoted(item.text)} is no kill point of `{name}`"
             help_text = did_you_mean(item.text, points)
-            if process in labels and labels[process][:1] == (label,):
-                message = f"a crash before {quoted(item.text)}, the first step, changes nothing: it is no kill point"
+            if process in labels and label in labels[process]:
+                place = "the first step" if label == processes[process].first else "where it starts"
+                message = f"a crash before {quoted(item.text)}, {place}, changes nothing: it is no kill point"
             elif owners := [other for other in labels if item.text in labels[other]]:
                 help_text = f"write `{owners[0]}.{item.text}`"
             self.reader.fail(Code.NO_KILL_POINT, message, item.span, help=help_text)

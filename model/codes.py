@@ -106,6 +106,7 @@ class Code(Enum):
     GHOST_READ = "KP318", "a ghost read by behaviour"
     NOT_VISIBLE = "KP319", "a name that may not be read in this place"
     SELF_OUTSIDE_PROCESS = "KP320", "`self` where no process is"
+    NO_INITIAL_STATE = "KP321", "an `initially` that no state satisfies"
 
     # 4xx: steps
     CHOOSE_PLACE = "KP401", "`choose` that is not the whole right-hand side"
@@ -120,6 +121,7 @@ class Code(Enum):
     LOOP_OVER_NO_TYPE = "KP410", "a loop over something other than a finite type"
     EMPTY_TEXT = "KP411", "a step or an expression without text"
     FRESH_PLACE = "KP412", "`read` or `fresh` where no process remembers it"
+    CRASH_PLACE = "KP413", "a word that has no place in what a crash does"
 
     # 5xx: tables, properties, faults
     ROW_INCOMPLETE = "KP501", "a row that leaves a column open, or has no `when`"
@@ -127,6 +129,8 @@ class Code(Enum):
     FAULT_OF = "KP505", "a fault attributed to a process that cannot have it"
     FAULT_BUDGET = "KP506", "an `at_most` that is neither a number nor `unlimited`"
     NO_KILL_POINT = "KP507", "a crash placed where no crash can be"
+    NEVER_CHECKED = "KP508", "a `checked` property that no step checks"
+    NEVER_CRASHES = "KP509", "`torn` or `on_crash` where no fault crashes the process"
 
     # 6xx: scenarios, variants, mutants, questions, unused
     PATH_NOT_FOUND = "KP601", "a patch of something that does not exist"
@@ -158,6 +162,7 @@ class Code(Enum):
     INDEX_OUTSIDE_ARRAY = "KP802", "an index outside its array"
     NO_ROW_MATCHES = "KP803", "a table with no matching row"
     TWO_ROWS_MATCH = "KP804", "an exclusive table with two matching rows"
+    NONE_HAS_NO_VALUE = "KP805", "`None` where a value is needed"
 
     # 9xx: warnings
     TWO_STORES = "KP901", "a step that changes two stores at once"

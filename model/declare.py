@@ -7,23 +7,33 @@ specifications of a file's variants share what they do not change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from collections.abc import Mapping as Names
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal, cast
 
 from model import limits
-from model.declare_data import DataCache, DataReader, unrollings
-from model.diagnostics import Code, Diagnostics, did_you_mean, quoted
+from model.declare_data import unrollings
+from model.declare_starts import boot_of, following_of, restarts_of
+from model.declare_tables import TableDeclarer
+from model.diagnostics import Code, did_you_mean, quoted
 from model.elaborate_steps import StepElaborator
-from model.expressions import Constant, Expression
-from model.failures import Effort, Failed, give_up
-from model.lints import lint_process, lint_step, lint_table
-from model.scope import Definition, Findings, Place, ProcessHeader, Scope, TableHeader
+from model.expressions import Constant, Expression, Implies
+from model.failures import Failed, collect, give_up
+from model.lints import lint_process, lint_step
+from model.scope import Definition, Place, ProcessHeader, Scope
 from model.source import Span
-from model.specification import Process, Property, PropertyKind, Role, Row, Specification, Step, Table, Variable
+from model.specification import (
+    Process,
+    Property,
+    PropertyKind,
+    Role,
+    Specification,
+    Step,
+    Variable,
+)
 from model.statements import Read, Stop, walk_statements
-from model.types import BOOL, INT, ValueType
+from model.types import BOOL, INT, whole
 from model.words import PYTHON_WORDS
 from model.yamlnodes import Entry, Mapping, Node, Scalar
 
@@ -37,6 +47,7 @@ SECTIONS = (
     "types",
     "stores",
     "ghost",
+    "initially",
     "definitions",
     "faults",
     "tables",
@@ -51,32 +62,12 @@ SECTIONS = (
     "unused",
     "note",
 )
-_TABLE_KEYS = ("match", "gives", "defaults", "rows", "note")
-_PROCESS_KEYS = ("count", "volatile", "steps", "environment", "fair", "note")
-_STEP_KEYS = ("do", "fair", "atomic", "note")
+_PROCESS_KEYS = ("count", "volatile", "steps", "boot", "restarts", "on_crash", "environment", "fair", "note")
+_OF_WHAT_CRASHES = ("boot", "restarts", "on_crash")
+_STEP_KEYS = ("do", "torn", "fair", "atomic", "note")
 _PROPERTY_KINDS = tuple(kind.value for kind in PropertyKind)
-_COLUMN_WORDS = PYTHON_WORDS | {"when", "note"}
 _WHERE_THEY_STAND = frozenset({"self", "fresh"})
 """What, like volatile memory, a definition can speak of only where it stands."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """An elaborated step, row, property or definition, with what its text turned out to use; None for a failed one."""
-
-    value: object
-    definitions: Names[str, int]
-    """The definitions that it stands on: name → identity of the text."""
-    findings: Findings
-
-
-@dataclass(slots=True)
-class Cache(DataCache):
-    """Elaborated pieces by what they were made from."""
-
-    pieces: dict[Hashable, list[Piece]] = field(default_factory=dict)
-    signatures: dict[Hashable, int] = field(default_factory=dict)
-    """What decides the meaning of names, numbered."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,35 +90,25 @@ class Declared:
         return self.incomplete or name in self.failed
 
 
-class Declarer(DataReader):
+class Declarer(TableDeclarer):
     """Builds one `Specification` from the root mapping of one (patched) YAML tree."""
-
-    def __init__(
-        self, root: Mapping, diagnostics: Diagnostics, cache: Cache, effort: Effort, *, lint: bool, base: bool = False
-    ) -> None:
-        """Prepare to read; `lint` says whether warnings are wanted, `base` whether this is no patched tree."""
-        super().__init__(root, diagnostics, cache, effort)
-        self.cache = cache
-        self.lint = lint
-        self.base = base
-        self._signature = 0
-        self._findings: list[Findings] = []
-        """Of everything that belongs to this specification."""
 
     def declare(self) -> Declared:
         """Declare everything. What fails is left out; errors are reported."""
         read = self.reader
         declarations = self.declarations
         stores, ghosts = self.data()
-        self._findings.append(self.expressions.findings)
-        self._findings.append(self.expressions.separate())
+        self.found.append(self.expressions.findings)
+        self.found.append(self.expressions.separate())
         self.definitions()
         headers = self._process_headers()
-        tables = self._table_headers()
+        tables = self.table_headers()
+        self._property_headers()
         self._sign(headers, tables)
         processes = {name: p for name, node in headers.items() if (p := self._process(name, node)) is not None}
         properties = self._properties()
-        built = self._tables(tables)
+        initially = self._initially()
+        built = self.tables(tables)
         for definition in declarations.definitions.values():
             self._check_definition(definition)
         variables = {v.key: v for group in declarations.shared.values() for v in group}
@@ -144,11 +125,13 @@ class Declarer(DataReader):
             processes=processes,
             properties=properties,
             views=self._views(variables),
+            initially=initially,
             variables=variables,
-            comparisons=tuple(dict.fromkeys(c for found in self._findings for c in found.comparisons)),
-            unrollings=unrollings(self._findings, self.diagnostics),
+            comparisons=tuple(dict.fromkeys(c for found in self.found for c in found.comparisons)),
+            unrollings=unrollings(self.found, self.diagnostics),
         )
-        used = frozenset(use for found in self._findings for use in found.used)
+        used = frozenset(use for found in self.found for use in found.used)
+        self._refuse_unchecked(properties, used)
         return Declared(
             specification,
             self.root,
@@ -167,23 +150,6 @@ class Declarer(DataReader):
         node = self.reader.entry(self.root, key)
         return (self.reader.attempt(partial(self.reader.text, node, f"`{key}`")) or "") if node is not None else ""
 
-    def _cached(self, kind: str, node: Node, extra: Hashable, make: Callable[[], object]) -> object:
-        """Return a piece made before from the same node under the same names and definitions, or make it."""
-        definitions = self.declarations.definitions
-        candidates = self.cache.pieces.setdefault((kind, id(node), self._signature, extra), [])
-        for piece in candidates:
-            if all(id(definitions[name].text) == identity for name, identity in piece.definitions.items()):
-                break
-        else:
-            self.cache.alive.append(node)
-            findings = self.expressions.separate()
-            value = self.reader.attempt(make)
-            used = {name: id(definitions[name].text) for kind, name in findings.used if kind == "definition"}
-            piece = Piece(value, used, findings)
-            candidates.append(piece)
-        self._findings.append(piece.findings)
-        return piece.value
-
     def _mentioned(self, used: frozenset[tuple[str, str]]) -> frozenset[str]:
         names: set[str] = set()
         for definition in self.declarations.definitions.values():
@@ -196,7 +162,7 @@ class Declarer(DataReader):
 
         One with arguments, or one that reads volatile memory, can only be read where it stands.
         """
-        used = any(("definition", definition.name) in found.used for found in self._findings)
+        used = any(("definition", definition.name) in found.used for found in self.found)
         if used or definition.parameters or definition.name in self.declarations.failed:
             return
         volatile = {name for header in self.declarations.processes.values() for name in header.volatile}
@@ -204,7 +170,7 @@ class Declarer(DataReader):
             return
         scope = Scope(Place.STEP_PROPERTY, history=True, active_definitions=(definition.name,))
         make = partial(self.expressions.from_scalar, definition.text, scope, None)
-        if self._cached("definition", definition.text, None, make) is None:
+        if self.cached("definition", definition.text, None, make) is None:
             self.declarations.failed.add(definition.name)
 
     def _sign(self, headers: Names[str, Mapping], tables: Names[str, Mapping]) -> None:
@@ -218,109 +184,13 @@ class Declarer(DataReader):
         definitions = tuple((d.name, d.parameters) for d in self.declarations.definitions.values())
         columns = tuple((name, identity(mapping, "gives")) for name, mapping in tables.items())
         processes = tuple(
-            (name, identity(mapping, "volatile"), header.environment, header.labels)
+            (name, identity(mapping, "volatile"), header.environment, header.labels, header.boot, header.restarts)
             for name, mapping in headers.items()
             for header in (self.declarations.processes[name],)
         )
-        signature = (sections, definitions, columns, processes, frozenset(self.declarations.failed))
-        self._signature = self.cache.signatures.setdefault(signature, len(self.cache.signatures))
-
-    # -- tables ---------------------------------------------------------------------------------------------------
-
-    def _table_headers(self) -> dict[str, Mapping]:
-        read = self.reader
-        section = read.section(self.root, "tables", "`tables`")
-        self.limited(section, "tables")
-        nodes: dict[str, Mapping] = {}
-        for name, entry in read.named(section, "a table"):
-            mapping = read.attempt(partial(self._table_header, name, entry))
-            if mapping is None:
-                self.declarations.failed.add(name)
-            else:
-                nodes[name] = mapping
-        return nodes
-
-    def _table_header(self, name: str, entry: Entry) -> Mapping:
-        read = self.reader
-        mapping = read.mapping(entry.value, f"the table `{name}`")
-        read.keys(mapping, _TABLE_KEYS, "a table", required=("gives", "rows"), at=entry.key.span)
-        gives = read.mapping(mapping.entries["gives"].value, "`gives`")
-        if not gives.entries:
-            read.fail(Code.NOTHING_DECLARED, f"the table `{name}` gives nothing", gives.span)
-        columns = {
-            column: self.type_use(cell.value, f"the column `{column}`")
-            for column, cell in read.named(gives, "a column", words=_COLUMN_WORDS)
-        }
-        self.declarations.tables[name] = TableHeader(name, columns)
-        return mapping
-
-    def _tables(self, nodes: Names[str, Mapping]) -> dict[tuple[str, str | None], Table]:
-        """Build each table as it reads in every process that consults it."""
-        built: dict[tuple[str, str | None], Table] = {}
-        consulted = sorted({use for found in self._findings for use in found.tables}, key=str)
-        for name, mapping in nodes.items():
-            contexts = [process for table, process in consulted if table == name] or [None]
-            for process in contexts:
-                table = self.reader.attempt(partial(self._table, name, mapping, process))
-                if table is not None:
-                    built[name, process] = table
-        return built
-
-    def _table(self, name: str, mapping: Mapping, process: str | None) -> Table:
-        read = self.reader
-        columns = self.declarations.tables[name].columns
-        match_node = read.entry(mapping, "match")
-        match = read.text(match_node, "`match`") if match_node is not None else "exclusive"
-        if match_node is not None and match not in {"first", "exclusive"}:
-            message = f"`match` is `first` or `exclusive`, not {quoted(match)}"
-            read.fail(Code.VALUE_NOT_ALLOWED, message, match_node.span)
-        defaults = read.section(mapping, "defaults", "`defaults`")
-        read.keys(defaults, tuple(columns), f"the table `{name}`", unknown=Code.UNKNOWN_COLUMN)
-        rows_node = read.mapping(mapping.entries["rows"].value, "`rows`")
-        if not rows_node.entries:
-            read.fail(Code.NOTHING_DECLARED, f"the table `{name}` has no rows", rows_node.span)
-        self.limited(rows_node, "rows", limits.ROWS_PER_TABLE_MAX)
-        rows = []
-        for row_name, entry in read.named(rows_node, "a row", words=PYTHON_WORDS):
-            extra = (row_name, name, process, id(defaults) if defaults.entries else 0)
-            make = partial(self._row, row_name, name, entry, defaults, process)
-            row = self._cached("row", entry.value, extra, make)
-            if isinstance(row, Row):
-                rows.append(row)
-        table = Table(name, process, match == "first", columns, tuple(rows), mapping.span)
-        if self.lint:
-            lint_table(table, self.diagnostics)
-        return table
-
-    def _row(self, name: str, table: str, entry: Entry, defaults: Mapping, process: str | None) -> Row:
-        read = self.reader
-        columns = self.declarations.tables[table].columns
-        mapping = read.mapping(entry.value, f"the row `{name}`")
-        known = ("when", *columns, "note")
-        read.keys(mapping, known, f"the table `{table}`", unknown=Code.UNKNOWN_COLUMN)
-        when_node = read.entry(mapping, "when")
-        if when_node is None:
-            read.fail(Code.ROW_INCOMPLETE, f"the row `{name}` has no `when`", entry.key.span)
-        scope = Scope(Place.TABLE, self.declarations.processes.get(process) if process else None)
-        when = read.attempt(partial(self._cell, when_node, "`when`", scope, BOOL))
-        gives: dict[str, Expression] = {}
-        for column, value_type in columns.items():
-            cell = read.entry(mapping, column) or read.entry(defaults, column)
-            if cell is None:
-                # A column that is there under a wrong name is not missing as well.
-                if all(key in known for key in mapping.entries):
-                    message = f"the row `{name}` does not say what `{column}` is, and there is no default"
-                    self.diagnostics.report(Code.ROW_INCOMPLETE, message, entry.key.span)
-                continue
-            value = read.attempt(partial(self._cell, cell, f"`{column}`", scope, value_type))
-            if value is not None:
-                gives[column] = value
-        if when is None or len(gives) < len(columns):
-            raise Failed
-        return Row(name, when, gives, entry.key.span)
-
-    def _cell(self, node: Node, what: str, scope: Scope, expected: ValueType) -> Expression:
-        return self.expressions.from_scalar(self.reader.scalar(node, what), scope, expected)
+        checked = self.declarations.checked
+        signature = (sections, definitions, columns, processes, checked, frozenset(self.declarations.failed))
+        self.signature = self.cache.signatures.setdefault(signature, len(self.cache.signatures))
 
     # -- processes ------------------------------------------------------------------------------------------------
 
@@ -353,6 +223,10 @@ class Declarer(DataReader):
         environment_node = read.entry(mapping, "environment")
         environment = environment_node is not None and read.flag(environment_node, "`environment`")
         volatile_entry = mapping.entries.get("volatile")
+        for key in _OF_WHAT_CRASHES if environment else ():
+            if key in mapping.entries:
+                message = f"an environment has no `{key}`, as it never crashes"
+                read.fail(Code.CONFLICTING_KEYS, message, mapping.entries[key].key.span)
         if environment and volatile_entry is not None:
             message = "an environment has no volatile memory, as it never crashes"
             read.fail(Code.CONFLICTING_KEYS, message, volatile_entry.key.span, help="put it into a store")
@@ -366,7 +240,10 @@ class Declarer(DataReader):
             read.fail(Code.NOTHING_DECLARED, f"the process `{name}` has no steps", steps.span)
         self.limited(steps, "steps", limits.STEPS_MAX)
         labels = tuple(step for step, _ in read.named(steps, "a step"))
-        self.declarations.processes[name] = ProcessHeader(name, environment, {v.name: v for v in volatile}, labels)
+        boot = read.attempt(partial(boot_of, read, mapping, labels))
+        restarts = read.attempt(partial(restarts_of, read, mapping)) or "at_once"
+        memory = {v.name: v for v in volatile}
+        self.declarations.processes[name] = ProcessHeader(name, environment, memory, labels, boot, restarts)
         return mapping
 
     def _process(self, name: str, mapping: Mapping) -> Process | None:
@@ -378,23 +255,40 @@ class Declarer(DataReader):
         steps_node = mapping.entries["steps"].value
         assert isinstance(steps_node, Mapping)
         steps: list[Step] = []
-        found = len(self._findings)
-        for position, label in enumerate(header.labels):
-            following = header.labels[(position + 1) % len(header.labels)]
+        found = len(self.found)
+        for label in header.labels:
+            following = following_of(label, header)
             entry = steps_node.entries[label]
             make = partial(self._step, header, label, following, entry, fair=fair)
-            step = self._cached("step", entry.value, (name, label, following, fair), make)
+            step = self.cached("step", entry.value, (name, label, following, fair), make)
             if isinstance(step, Step):
                 steps.append(step)
-        if count is None or len(steps) != len(steps_node.entries):
+        on_crash = mapping.entries.get("on_crash")
+        body = None
+        if on_crash is not None:
+            make = partial(self._crash_body, header, "on_crash", "on_crash", on_crash)
+            body = self.cached("on_crash", on_crash.value, name, make)
+        if count is None or len(steps) != len(steps_node.entries) or (on_crash is not None and body is None):
             return None
         statements = [s for step in steps for s in walk_statements(step.body)]
         reads = tuple(dict.fromkeys(s.store for s in statements if isinstance(s, Read)))
         stops = any(isinstance(s, Stop) for s in statements)
         memory = tuple(header.volatile.values())
-        process = Process(name, count, header.environment, memory, tuple(steps), reads, stops, mapping.span)
+        process = Process(
+            name,
+            count,
+            header.environment,
+            memory,
+            tuple(steps),
+            reads,
+            stops,
+            mapping.span,
+            header.boot,
+            header.restarts,
+            body if isinstance(body, Step) else None,
+        )
         if self.lint and self.base:
-            fresh = {store: span for each in self._findings[found:] for store, span in each.fresh.items()}
+            fresh = {store: span for each in self.found[found:] for store, span in each.fresh.items()}
             lint_process(process, fresh, self.diagnostics)
         return process
 
@@ -403,7 +297,7 @@ class Declarer(DataReader):
         if node is None:
             return Constant(1, INT, mapping.span)
         count = self.reader.attempt(partial(self.constant, node, INT, "`count`"))
-        if isinstance(count, Constant) and not 0 <= int(count.value) <= limits.INSTANCES_MAX:
+        if isinstance(count, Constant) and not 0 <= whole(count.value) <= limits.INSTANCES_MAX:
             message = f"a process has 0 to {limits.INSTANCES_MAX} instances, not {count.value}"
             self.diagnostics.report(Code.LIMIT, message, count.span)
             return None
@@ -427,9 +321,12 @@ class Declarer(DataReader):
         body = StepElaborator(self.expressions, process.labels, lint=self.lint).body(
             body_node, Scope(Place.STEP, process)
         )
-        step = Step(label, process.name, body, fair, entry.key.span, following)
+        torn = None
+        if isinstance(node, Mapping) and "torn" in node:
+            torn = self._crash_body(process, "torn", f"{label}.torn", node.entries["torn"])
+        step = Step(label, process.name, body, fair, entry.key.span, following, torn)
         if self.lint and not self.declarations.incomplete:
-            crashing = any(process.name in fault.crashes for fault in self.declarations.faults.values())
+            crashing = self._crashes(process)
             lint_step(
                 step,
                 self.declarations,
@@ -440,7 +337,43 @@ class Declarer(DataReader):
             )
         return step
 
+    def _crash_body(self, process: ProcessHeader, key: Literal["torn", "on_crash"], name: str, entry: Entry) -> Step:
+        """Read what a crash does; as nothing comes after it, it has no next label that would count."""
+        faults = self.root.get("faults")
+        failed = isinstance(faults, Mapping) and self.declarations.failed & faults.entries.keys()
+        if not (self._crashes(process) or failed or self.declarations.incomplete):
+            message = f"no fault crashes `{process.name}`, so `{key}` never happens"
+            self.reader.fail(Code.NEVER_CRASHES, message, entry.key.span, help="declare one: `crash: {of: […]}`")
+        elaborator = StepElaborator(self.expressions, process.labels, lint=self.lint)
+        scope = Scope(Place.STEP, process, crash=key)
+        body = elaborator.body(self.reader.scalar(entry.value, f"`{key}`"), scope)
+        return Step(name, process.name, body, fair=False, span=entry.key.span, next_label="")
+
+    def _crashes(self, process: ProcessHeader) -> bool:
+        return any(process.name in fault.crashes for fault in self.declarations.faults.values())
+
     # -- properties and views -------------------------------------------------------------------------------------
+
+    def _property_headers(self) -> None:
+        """Find out which properties there are, for the steps that check some of them."""
+        node = self.root.get("properties")
+        entries = node.entries if isinstance(node, Mapping) else {}
+        self.declarations.properties = frozenset(entries)
+        self.declarations.checked = frozenset(
+            name
+            for name, entry in entries.items()
+            if isinstance(entry.value, Mapping) and PropertyKind.CHECKED.value in entry.value.entries
+        )
+
+    def _refuse_unchecked(self, properties: Names[str, Property], used: frozenset[tuple[str, str]]) -> None:
+        """Refuse a `checked` property that no step checks; a patch may lose the check, which then shows in a run."""
+        if not self.base or self.diagnostics.has_errors:
+            return
+        for name, asked in properties.items():
+            if asked.kind is PropertyKind.CHECKED and ("checked", name) not in used:
+                message = f"no step checks {quoted(name)}"
+                help_text = f"put `check({name}, …)` where it has to be true"
+                self.diagnostics.report(Code.NEVER_CHECKED, message, asked.span, help=help_text)
 
     def _properties(self) -> dict[str, Property]:
         read = self.reader
@@ -448,10 +381,18 @@ class Declarer(DataReader):
         self.limited(section, "properties")
         properties: dict[str, Property] = {}
         for name, entry in read.named(section, "a property", words=PYTHON_WORDS):
-            made = self._cached("property", entry.value, name, partial(self._property, name, entry))
+            made = self.cached("property", entry.value, name, partial(self._property, name, entry))
             if isinstance(made, Property):
                 properties[name] = made
         return properties
+
+    def _initially(self) -> Expression | None:
+        node = self.root.get("initially")
+        if node is None:
+            return None
+        read = partial(self._cell, node, "`initially`", Scope(Place.PROPERTY), BOOL)
+        made = self.cached("initially", node, None, read)
+        return cast("Expression | None", made)
 
     def _property(self, name: str, entry: Entry) -> Property:
         read = self.reader
@@ -463,9 +404,15 @@ class Declarer(DataReader):
                 raise Failed  # by another kind, which has been reported
             kinds = " and ".join(f"`{kind}`" for kind in given) or "no kind"
             message = f"a property has exactly one kind; `{name}` has {kinds}"
-            help_text = "the kinds are `always`, `step`, `possible` and `recoverable`"
+            *others, last = (f"`{kind}`" for kind in _PROPERTY_KINDS)
+            help_text = f"the kinds are {', '.join(others)} and {last}"
             read.fail(Code.PROPERTY_KIND, message, entry.key.span, help=help_text)
         kind = PropertyKind(given[0])
+        if kind is PropertyKind.CHECKED:
+            node = mapping.entries[given[0]].value
+            return Property(name, kind, Constant(True, BOOL, node.span), entry.key.span, read.text(node, "`checked`"))
+        if kind is PropertyKind.LEADS_TO:
+            return self._leads_to(name, mapping.entries[given[0]].value, entry.key.span)
         scope = Scope(Place.STEP_PROPERTY if kind is PropertyKind.STEP else Place.PROPERTY)
         text = read.scalar(mapping.entries[given[0]].value, f"`{given[0]}`")
         expression = self.expressions.from_scalar(text, scope, BOOL)
@@ -474,6 +421,17 @@ class Declarer(DataReader):
             help_text = "write `always`, which looks at the last state of a run as well"
             self.diagnostics.report(Code.STEP_PROPERTY_WITHOUT_NEXT, message, entry.key.span, help=help_text)
         return Property(name, kind, expression, entry.key.span)
+
+    def _leads_to(self, name: str, node: Node, span: Span) -> Property:
+        items = self.reader.sequence(node, "`leads_to`").items
+        if len(items) != 2:
+            message = f"`leads_to` is a list of two expressions, not of {len(items)}"
+            self.reader.fail(Code.WRONG_SHAPE, message, node.span, help="write `[p, q]`: whoever has `p` comes to `q`")
+        texts = [self.reader.scalar(item, "an entry of `leads_to`") for item in items]
+        scope = Scope(Place.PROPERTY)
+        premise, goal = collect([partial(self.expressions.from_scalar, text, scope, BOOL) for text in texts])
+        owed = Implies(premise, goal, " ".join(texts[0].text.split()), node.span)
+        return Property(name, PropertyKind.LEADS_TO, owed, span, goal=goal)
 
     def _views(self, variables: Names[str, Variable]) -> dict[str, tuple[str, ...]]:
         read = self.reader

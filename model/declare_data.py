@@ -12,16 +12,28 @@ from typing import Literal
 
 from model import limits
 from model.constants import constant_size
+from model.declare_types import TypeReader
 from model.diagnostics import Code, Diagnostics, did_you_mean, quoted
-from model.elaborate import ExpressionElaborator
 from model.expressions import Constant, Expression
-from model.failures import Effort, Failed, give_up
+from model.failures import Effort, Failed
 from model.reader import Reader
-from model.resolve import Parsed
+from model.resolve import Parsed, describe
 from model.scope import Declarations, Definition, Findings, ProcessHeader
 from model.source import Span
 from model.specification import UNLIMITED, Fault, Parameter, Role, Store, Unrolling, Variable
-from model.types import BOOL, INT, CounterType, EnumType, RangeType, Value, ValueType
+from model.types import (
+    BOOL,
+    INT,
+    CounterType,
+    EnumType,
+    OptionalType,
+    RangeType,
+    SetType,
+    Value,
+    ValueType,
+    whole,
+    without_none,
+)
 from model.words import IDENTIFIER, PYTHON_WORDS, RESERVED
 from model.yamlnodes import Entry, Mapping, Node, Scalar, Sequence
 
@@ -30,14 +42,6 @@ _VARIABLE_KEYS = ("type", "per", "init", "note")
 _STORE_KEYS = ("versioned", "holds", "note")
 _FAULT_KEYS = ("of", "at_most", "note")
 _DATA_SECTIONS = ("parameters", "types", "stores", "ghost", "faults")
-
-_COUNTER = re.compile(r"\s*counter\b")
-_LATER_TYPES = (
-    (re.compile(r"\w+\s*\?$"), "optional types `T?`"),
-    (re.compile(r"set\s+of\b"), "sets"),
-    (re.compile(r"nat$"), "numbers without a bound (`nat`)"),
-)
-_TYPES = "a type is `bool`, a range `lo..hi`, `counter N` for ghosts, or a name under `types` or `processes`"
 
 
 @dataclass(slots=True)
@@ -62,16 +66,11 @@ class DataCache:
     """Keeps the nodes whose identities are keys from being collected."""
 
 
-class DataReader:
+class DataReader(TypeReader):
     """Reads the declarations of data of one (patched) YAML tree."""
 
     def __init__(self, root: Mapping, diagnostics: Diagnostics, cache: DataCache, effort: Effort) -> None:
-        self.root = root
-        self.diagnostics = diagnostics
-        self.effort = effort
-        self.declarations = Declarations()
-        self.reader = Reader(diagnostics, self.declarations)
-        self.expressions = ExpressionElaborator(self.declarations, diagnostics, cache.parsed, effort)
+        super().__init__(root, diagnostics, cache.parsed, effort)
         self._data_cache = cache
         cache.alive.append(root)
 
@@ -89,8 +88,11 @@ class DataReader:
             findings = self.expressions.separate()
             self.declarations.variable_names = frozenset(self._variable_names(processes))
             self._parameters()
+            # Instances of a process are a type that other types may use, so the names of processes come first.
+            for name in environments:
+                self.declarations.processes[name] = _unread(name)
             self._types(environments)
-            stores = self._stores(environments)
+            stores = self._stores()
             ghosts = self.variables(read.section(self.root, "ghost", "`ghost`"), "ghost", Role.GHOST)
             self._faults(environments)
             # A copy: what later fails to be declared is this specification's own.
@@ -110,17 +112,6 @@ class DataReader:
         own.incomplete = known.incomplete
 
     # -- helpers --------------------------------------------------------------------------------------------------
-
-    def limited(self, mapping: Mapping, what: str, most: int = limits.DECLARATIONS_MAX) -> None:
-        """Read no further in a file that declares too much."""
-        if len(mapping.entries) > most:
-            message = f"{len(mapping.entries):,} {what}; at most {most:,} are allowed"
-            give_up(self.diagnostics, message, mapping.span)
-        self.effort.spend(len(mapping.entries), mapping.span)
-
-    def constant(self, node: Node, expected: ValueType | None, what: str) -> Expression:
-        """Read an expression over parameters."""
-        return self.expressions.in_constant(self.reader.scalar(node, what), expected)
 
     def _memories(self, processes: Mapping) -> Iterator[Node]:
         for entry in processes.entries.values():
@@ -175,103 +166,12 @@ class DataReader:
             read.fail(Code.TYPE_MISMATCH, message, default.span, help=help_text)
         return Parameter(name, value_type, parameter_value(read, name, value_type, default), entry.key.span)
 
-    def _words(self, node: Node, what: str) -> tuple[str, ...]:
-        literals = self.reader.literals(node, what)
-        if not literals:
-            self.reader.fail(Code.NOTHING_DECLARED, f"{what} has no values", node.span)
-        if len(literals) > limits.LITERALS_MAX:
-            message = f"{what} has {len(literals):,} literals; at most {limits.LITERALS_MAX:,} are allowed"
-            self.reader.fail(Code.LIMIT, message, node.span)
-        return literals
-
-    def _types(self, processes: Names[str, bool]) -> None:
-        section = self.reader.section(self.root, "types", "`types`")
-        self.limited(section, "types")
-        for name, entry in self.reader.named(section, "a type"):
-            declared = self.reader.attempt(partial(self._type, name, entry.value))
-            if declared is None:
-                self.declarations.failed.add(name)
-                if isinstance(entry.value, Sequence):
-                    literals = [item.text for item in entry.value.items if isinstance(item, Scalar)]
-                    self.declarations.failed.update(literals)
-                continue
-            for kind, names in (("a parameter with `one_of`", self.declarations.types), ("a process", processes)):
-                if name in names:
-                    message = f"`{name}` is also the name of {kind}, whose values are a type already"
-                    self.diagnostics.report(Code.DECLARED_TWICE, message, entry.key.span)
-            self.declarations.types[name] = declared
-
-    def _type(self, name: str, node: Node) -> EnumType | RangeType:
-        if isinstance(node, Sequence):
-            return EnumType(name, self._words(node, f"the type `{name}`"))
-        scalar = self.reader.scalar(node, f"the type `{name}`")
-        if ".." not in scalar.text:
-            self._refuse_later(scalar)
-            message = f"a type is a list of literals or a range `lo..hi`, not {quoted(scalar.text)}"
-            self.reader.fail(Code.TYPE_SYNTAX, message, scalar.span)
-        return self.range(scalar, name)
-
-    def _refuse_later(self, scalar: Scalar) -> None:
-        for pattern, what in _LATER_TYPES:
-            if pattern.match(scalar.text.strip()):
-                self.reader.fail(Code.NOT_YET_SUPPORTED, f"{what} cannot be used yet", scalar.span)
-
-    def range(self, scalar: Scalar, name: str | None) -> RangeType:
-        """Read `lo..hi`."""
-        low_text, dots, high_text = scalar.text.partition("..")
-        if not dots or not low_text.strip() or not high_text.strip():
-            message = f"a range is written `lo..hi`, not {quoted(scalar.text)}"
-            self.reader.fail(Code.TYPE_SYNTAX, message, scalar.span)
-        low = self.expressions.in_constant(scalar, INT, 0, len(low_text))
-        high = self.expressions.in_constant(scalar, INT, len(low_text) + 2)
-        declared = RangeType(low, high, name, scalar.text.replace(" ", ""))
-        size = constant_size(declared)
-        if size is not None and size < 1:
-            self.reader.fail(Code.EMPTY_TYPE, f"the range {quoted(scalar.text)} has no values", scalar.span)
-        if size is not None and size > limits.RANGE_SIZE_MAX:
-            most = f"at most {limits.RANGE_SIZE_MAX:,} are allowed"
-            self.reader.fail(Code.LIMIT, f"the range {quoted(scalar.text)} has {size:,} values; {most}", scalar.span)
-        return declared
-
-    def type_use(self, node: Node, what: str) -> ValueType:
-        """Read a type where it is used: a name, a range in place, or `counter N`."""
-        scalar = self.reader.scalar(node, what)
-        text = scalar.text.strip()
-        if found := _COUNTER.match(scalar.text):
-            return self._counter(scalar, found.end())
-        if ".." in text:
-            return self.range(scalar, None)
-        self._refuse_later(scalar)
-        named = self.expressions.named_type(text)
-        if named is not None:
-            return named
-        if self.declarations.excuses(text):
-            raise Failed
-        if not IDENTIFIER.match(text):
-            self.reader.fail(Code.TYPE_SYNTAX, f"{quoted(text)} is no type", scalar.span, help=_TYPES)
-        known = ["bool", *self.declarations.types, *self.declarations.processes]
-        self.reader.fail(
-            Code.UNKNOWN_TYPE, f"no type is named {quoted(text)}", scalar.span, help=did_you_mean(text, known)
-        )
-
-    def _counter(self, scalar: Scalar, start: int) -> CounterType:
-        if not scalar.text[start:].strip():
-            self.reader.fail(Code.TYPE_SYNTAX, "a counter says how far it counts: `counter 2`", scalar.span)
-        limit = self.expressions.in_constant(scalar, INT, start)
-        if isinstance(limit, Constant) and not 1 <= int(limit.value) <= limits.COUNTER_MAX:
-            message = f"a counter counts to a number from 1 to {limits.COUNTER_MAX:,}, not to {limit.value}"
-            self.reader.fail(Code.LIMIT if int(limit.value) > 0 else Code.EMPTY_TYPE, message, limit.span)
-        return CounterType(limit)
-
     # -- stores and variables -------------------------------------------------------------------------------------
 
-    def _stores(self, processes: Names[str, bool]) -> dict[str, Store]:
+    def _stores(self) -> dict[str, Store]:
         read = self.reader
         section = read.section(self.root, "stores", "`stores`")
         self.limited(section, "stores")
-        # Instances of a process are a type that variables may use, so the names of processes come first.
-        for name in processes:
-            self.declarations.processes[name] = _unread(name)
         stores: dict[str, Store] = {}
         for name, entry in read.named(section, "a store"):
             store = read.attempt(partial(self._store, name, entry))
@@ -310,7 +210,10 @@ class DataReader:
     def _variable(self, name: str, owner: str, role: Role, entry: Entry) -> Variable:
         read = self.reader
         mapping = read.mapping(entry.value, f"the variable `{name}`")
-        read.keys(mapping, _VARIABLE_KEYS, "a variable", required=("type",), at=entry.key.span)
+        keys = (*_VARIABLE_KEYS, "keep") if role is Role.VOLATILE else _VARIABLE_KEYS
+        read.keys(mapping, keys, "a variable", required=("type",), at=entry.key.span)
+        keep_node = mapping.get("keep") if role is Role.VOLATILE else None
+        keep = keep_node is not None and read.flag(keep_node, "`keep`")
         type_node = mapping.entries["type"].value
         value_type = self.type_use(type_node, "`type`")
         if isinstance(value_type, CounterType) and role is not Role.GHOST:
@@ -319,13 +222,19 @@ class DataReader:
         per = self._per(read.entry(mapping, "per"))
         init_node = read.entry(mapping, "init")
         if init_node is None:
-            return Variable(name, owner, role, value_type, per, None, entry.key.span)
-        if isinstance(init_node, Scalar) and init_node.text == "any":
-            read.fail(Code.NOT_YET_SUPPORTED, "`init: any` cannot be used yet", init_node.span)
-        wanted = INT if isinstance(value_type, CounterType) else value_type
-        initial = self.constant(init_node, wanted, "`init`")
+            return Variable(name, owner, role, value_type, per, None, entry.key.span, keep)
+        if isinstance(init_node, Scalar) and init_node.text.strip() == "any":
+            if role is Role.VOLATILE:
+                message = "volatile memory has one value at the start, which is what a crash leaves behind"
+                read.fail(Code.VALUE_NOT_ALLOWED, message, init_node.span, help="`choose` it in the first step")
+            return Variable(name, owner, role, value_type, per, None, entry.key.span, starts_anywhere=True)
+        if isinstance(init_node, Sequence):
+            initial = self._initial_set(init_node, value_type)
+        else:
+            wanted = INT if isinstance(value_type, CounterType) else value_type
+            initial = self.constant(init_node, wanted, "`init`")
         self._check_initial(name, value_type, initial)
-        return Variable(name, owner, role, value_type, per, initial, entry.key.span)
+        return Variable(name, owner, role, value_type, per, initial, entry.key.span, keep)
 
     def _per(self, node: Node | None) -> tuple[ValueType, ...]:
         if node is None:
@@ -335,24 +244,36 @@ class DataReader:
         for item, value_type in zip(nodes, per, strict=True):
             if isinstance(value_type, CounterType):
                 self.reader.fail(Code.COUNTER_USE, "a counter cannot number the elements of an array", item.span)
+            if isinstance(value_type, OptionalType | SetType):
+                message = f"{describe(value_type)} cannot number the elements of an array"
+                self.reader.fail(Code.TYPE_MISMATCH, message, item.span)
         if not per:
             self.reader.fail(Code.NOTHING_DECLARED, "`per` names no type", node.span)
         self.expressions.findings.unrolled.setdefault(per, node.span)
         return per
 
+    def _initial_set(self, node: Sequence, value_type: ValueType) -> Expression:
+        """Read `init: [a, b]`, the elements of a set."""
+        if not isinstance(value_type, SetType):
+            message = f"a list at the start is the elements of a set, and this is {describe(value_type)}"
+            self.reader.fail(Code.TYPE_MISMATCH, message, node.span)
+        elements = [self.constant(item, value_type.element, "an element") for item in node.items]
+        return self.expressions.set_of(tuple(elements), value_type, node.span)
+
     def _check_initial(self, name: str, value_type: ValueType, initial: Expression) -> None:
         """Refuse an initial value that is outside its type whatever the parameters are."""
-        if not isinstance(initial, Constant):
+        if not isinstance(initial, Constant) or initial.value is None:
             return
+        value_type = without_none(value_type)
         low: Expression | None = None
         high: Expression | None = None
         if isinstance(value_type, CounterType):
             high = value_type.limit
         elif isinstance(value_type, RangeType):
             low, high = value_type.low, value_type.high
-        value = int(initial.value) if not isinstance(initial.value, str) else 0
-        below = isinstance(low, Constant) and value < int(low.value)
-        if below or (isinstance(high, Constant) and value > int(high.value)):
+        value = whole(initial.value) if not isinstance(initial.value, str) else 0
+        below = isinstance(low, Constant) and value < whole(low.value)
+        if below or (isinstance(high, Constant) and value > whole(high.value)):
             message = f"`{name}` starts with {value}, which is not in its type `{value_type}`"
             self.reader.fail(Code.VALUE_OUTSIDE_TYPE, message, initial.span)
 
@@ -413,7 +334,7 @@ class DataReader:
             message = f"`at_most` is a number, a parameter or `{UNLIMITED}`, not {quoted(scalar.text)}"
             self.reader.fail(Code.FAULT_BUDGET, message, scalar.span, help=did_you_mean(scalar.text, known))
         at_most = self.expressions.in_constant(scalar, INT)
-        if isinstance(at_most, Constant) and not 0 <= int(at_most.value) <= limits.FAULT_BUDGET_MAX:
+        if isinstance(at_most, Constant) and not 0 <= whole(at_most.value) <= limits.FAULT_BUDGET_MAX:
             message = f"`at_most` is `{UNLIMITED}` or 0 to {limits.FAULT_BUDGET_MAX:,}, not {at_most.value}"
             self.reader.fail(Code.FAULT_BUDGET, message, scalar.span)
         return at_most
@@ -542,8 +463,8 @@ def parameter_value(
             if scalar.kind != "int":
                 read.fail(Code.TYPE_MISMATCH, f"`{name}` is a number, not {quoted(scalar.text)}", scalar.span)
             value = int(scalar.text)
-            below = isinstance(low, Constant) and value < int(low.value)
-            if below or (isinstance(high, Constant) and value > int(high.value)):
+            below = isinstance(low, Constant) and value < whole(low.value)
+            if below or (isinstance(high, Constant) and value > whole(high.value)):
                 read.fail(code, f"`{name}` lies in `{value_type}`, and {value} does not", scalar.span)
             return value
         case _:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from model import limits
 from model.calls import CallElaborator, without_faults
@@ -29,6 +29,9 @@ from model.expressions import (
     Not,
     Or,
     Quantifier,
+    SetMembership,
+    SetOf,
+    SetOperation,
 )
 from model.failures import Effort, Failed, collect
 from model.parsing import Text, parse_expression
@@ -36,7 +39,22 @@ from model.resolve import Parsed, describe
 from model.scope import Declarations, Findings, Place, Scope
 from model.source import Span
 from model.specification import CounterComparison
-from model.types import BOOL, INT, CounterType, RangeType, ValueType, kind_of, same_kind
+from model.types import (
+    BOOL,
+    INT,
+    NONE,
+    CounterType,
+    NoneType,
+    OptionalType,
+    RangeType,
+    SetType,
+    ValueType,
+    kind_of,
+    may_be_none,
+    same_kind,
+    whole,
+    without_none,
+)
 from model.yamlnodes import Scalar
 
 _COMPARISONS: dict[type[ast.cmpop], ComparisonOperator] = {
@@ -63,7 +81,7 @@ _PYTHON_NAMES = {
     "NamedExpr": "`:=`",
     "Starred": "`*`",
     "Slice": "a slice",
-    "Set": "a set outside `in` and `choose`",
+    "Set": "a set where none is expected",
     "GeneratorExp": "`for` outside `all`, `any` and `count`",
 }
 
@@ -92,9 +110,7 @@ class ExpressionElaborator(CallElaborator):
         self.begin()
         try:
             result = self.expression(tree, text, scope, expected)
-            if expected is not None:
-                self.require(result, expected)
-            return result
+            return result if expected is None else self.require(result, expected)
         finally:
             self.effort.spend(self._nodes, scalar.span)
 
@@ -152,7 +168,9 @@ class ExpressionElaborator(CallElaborator):
             case ast.UnaryOp():
                 return self._unary(node, text, scope)
             case ast.BinOp():
-                return self._binary(node, text, scope)
+                return self._binary(node, text, scope, expected)
+            case ast.Set() if isinstance(expected, SetType):
+                return self._set(node.elts, expected, text.span(node), text, scope)
             case ast.Compare():
                 return self._compare(node, text, scope)
             case ast.IfExp():
@@ -175,7 +193,7 @@ class ExpressionElaborator(CallElaborator):
                 help_text = f"write `{node.value}`" if node.value.isidentifier() else ""
                 self.fail(Code.NOT_IN_LANGUAGE, "a literal is written without quotes", span, help=help_text)
             case None:
-                self.fail(Code.NOT_YET_SUPPORTED, "optional types and `None` cannot be used yet", span)
+                return Constant(None, NONE, span)
             case _:
                 message = f"`{text.written(node)}` is not part of the language, which has whole numbers only"
                 self.fail(Code.NOT_IN_LANGUAGE, message, span)
@@ -200,12 +218,14 @@ class ExpressionElaborator(CallElaborator):
             case _:
                 self.fail(Code.NOT_IN_LANGUAGE, "this operator is not part of the language", span)
 
-    def _binary(self, node: ast.BinOp, text: Text, scope: Scope) -> Expression:
+    def _binary(self, node: ast.BinOp, text: Text, scope: Scope, expected: ValueType | None) -> Expression:
         span = text.span(node)
+        if isinstance(node.op, ast.BitOr | ast.BitAnd):
+            return self._set_operation(node, "|" if isinstance(node.op, ast.BitOr) else "&", text, scope, expected)
         operator = _ARITHMETIC.get(type(node.op))
         if operator is None:
             message = "this operator is not part of the language"
-            self.fail(Code.NOT_IN_LANGUAGE, message, span, help="arithmetic is `+`, `-` and `*`")
+            self.fail(Code.NOT_IN_LANGUAGE, message, span, help="arithmetic is `+`, `-` and `*`, of sets `|` and `&`")
         left, right = collect(
             [lambda: self.integer(node.left, text, scope), lambda: self.integer(node.right, text, scope)]
         )
@@ -221,13 +241,13 @@ class ExpressionElaborator(CallElaborator):
             ]
         )
         span = text.span(node)
-        if not same_kind(then.type, otherwise.type):
+        for side in (then, otherwise):
+            self.accept(side, side.type)
+        joined = _joined(then.type, otherwise.type)
+        if joined is None:
             message = f"one side is {describe(then.type)}, the other {describe(otherwise.type)}"
             self.fail(Code.TYPE_MISMATCH, message, span)
-        for side in (then, otherwise):
-            self.require(side, then.type)
-        same = then.type == otherwise.type or kind_of(then.type) != "integer"
-        return Conditional(condition, then, otherwise, then.type if same else INT, span)
+        return Conditional(condition, then, otherwise, joined, span)
 
     # -- comparisons ----------------------------------------------------------------------------------------------
 
@@ -249,26 +269,36 @@ class ExpressionElaborator(CallElaborator):
             return member if isinstance(op, ast.In) else Not(member, span)
         operator = _COMPARISONS.get(type(op))
         if operator is None:
-            self.fail(Code.NOT_IN_LANGUAGE, "`is` is not part of the language", span, help="write `==`")
+            sign = "==" if isinstance(op, ast.Is) else "!="
+            none = isinstance(right, ast.Constant) and right.value is None
+            help_text = f"write `{sign} None`" if none else f"write `{sign}`"
+            self.fail(Code.NOT_IN_LANGUAGE, "`is` is not part of the language", span, help=help_text)
         first, second = self._both(left, right, text, scope)
         if not same_kind(first.type, second.type):
             message = f"{describe(first.type)} is compared with {describe(second.type)}"
-            self.fail(Code.TYPE_MISMATCH, message, span)
-        if operator not in {"==", "!="} and kind_of(first.type) != "integer":
-            message = f"`{operator}` needs an order, and this is {describe(first.type)}"
-            self.fail(Code.NOT_ORDERED, message, span, help="list the values that are meant: `x in {a, b}`")
+            others = [side.type for side in (first, second) if not may_be_none(side.type)]
+            compared_with_none = others and (isinstance(first.type, NoneType) or isinstance(second.type, NoneType))
+            help_text = f"only a type `{others[0]}?` has it" if compared_with_none else ""
+            self.fail(Code.TYPE_MISMATCH, message, span, help=help_text)
+        if operator not in {"==", "!="}:
+            for side in (first, second):
+                if kind_of(side.type) != "integer":
+                    message = f"`{operator}` needs an order, and this is {describe(side.type)}"
+                    self.fail(Code.NOT_ORDERED, message, span, help="list the values that are meant: `x in {a, b}`")
+            first, second = self.given(first), self.given(second)
         self._check_counters(operator, first, second, span)
         return Comparison(operator, first, second, span)
 
     def _both(self, left: ast.expr, right: ast.expr, text: Text, scope: Scope) -> tuple[Expression, Expression]:
         """Elaborate two operands of one kind: the side that is not a bare literal tells what the other must be."""
-        if self._may_be_literal(left, scope) and not self._may_be_literal(right, scope):
+        open_left, open_right = (_is_open(side) or self._may_be_literal(side, scope) for side in (left, right))
+        if open_left and not open_right:
             second = self.expression(right, text, scope, None)
             return self.expression(left, text, scope, second.type), second
         try:
             first = self.expression(left, text, scope, None)
         except Failed:
-            if not self._may_be_literal(right, scope):
+            if not open_right:
                 self.expression(right, text, scope, None)
             raise
         return first, self.expression(right, text, scope, first.type)
@@ -294,6 +324,8 @@ class ExpressionElaborator(CallElaborator):
     def _membership(self, left: ast.expr, right: ast.expr, span: Span, text: Text, scope: Scope) -> Expression:
         if isinstance(right, ast.Name) and right.id in (*self.declarations.types, *self.declarations.processes):
             return self._of_type(left, right, span, text, scope)
+        if self._may_be_set(right, scope):
+            return self._set_membership(left, right, span, text, scope)
         if not isinstance(right, ast.Set):
             message = "after `in` stands a set in braces or the name of a type"
             self.fail(Code.NOT_IN_LANGUAGE, message, text.span(right), help="write `x in {a, b}`")
@@ -312,10 +344,13 @@ class ExpressionElaborator(CallElaborator):
     def _of_type(self, left: ast.expr, right: ast.Name, span: Span, text: Text, scope: Scope) -> Expression:
         """Elaborate `x in T`."""
         domain = self.value_type(right, text)
-        item = self.require(self.expression(left, text, scope, domain), domain)
+        item = self.accept(self.expression(left, text, scope, domain), domain)
         if isinstance(domain, RangeType) and domain.low is not None and domain.high is not None:
-            above = Comparison(">=", item, domain.low, span)
-            return And((above, Comparison("<=", item, domain.high, span)), span)
+            given = self.given(item)
+            above = Comparison(">=", given, domain.low, span)
+            bounds = (above, Comparison("<=", given, domain.high, span))
+            there = (Comparison("!=", item, Constant(None, NONE, span), span),) if given is not item else ()
+            return And((*there, *bounds), span)
         element = LocalValue("∈", domain, span)
         return Quantifier("any", "∈", domain, None, Comparison("==", item, element, span), BOOL, span)
 
@@ -337,10 +372,59 @@ class ExpressionElaborator(CallElaborator):
         if not (isinstance(right, Constant) and isinstance(limit, Constant)):
             self.findings.comparisons.append(CounterComparison(operator, limit, right, span))
             return
-        threshold, most = int(constant_value(right, {})), int(constant_value(limit, {}))
+        threshold, most = whole(constant_value(right, {})), whole(constant_value(limit, {}))
         if compares_above(operator, threshold, most):
             help_text = f"declare `counter {threshold + (operator in {'<=', '>'})}`"
             self.fail(Code.COUNTER_COMPARED_ABOVE, above_message(operator, threshold, most), span, help=help_text)
+
+    # -- sets -----------------------------------------------------------------------------------------------------
+
+    def set_of(self, elements: tuple[Expression, ...], expected: SetType, span: Span) -> Expression:
+        """Return a set of elements that must be of its type."""
+        return SetOf(tuple(self.require(element, expected.element) for element in elements), expected, span)
+
+    def _set(self, nodes: list[ast.expr], expected: SetType, span: Span, text: Text, scope: Scope) -> Expression:
+        inner = without_faults(scope)
+        elements = collect([partial(self.expression, node, text, inner, expected.element) for node in nodes])
+        return self.set_of(tuple(elements), expected, span)
+
+    def _set_operation(
+        self, node: ast.BinOp, operator: Literal["|", "&"], text: Text, scope: Scope, expected: ValueType | None
+    ) -> Expression:
+        """Elaborate `s | t` and `s & t`; a set in braces takes its type from what is expected, or the other side."""
+        inner = without_faults(scope)
+        if isinstance(expected, SetType):
+            sides = collect([partial(self.expression, side, text, inner, expected) for side in (node.left, node.right)])
+        else:
+            sides = list(self._both(node.left, node.right, text, inner))
+        for side in sides:
+            if not isinstance(side.type, SetType):
+                word = "or" if operator == "|" else "and"
+                help_text = f"write `{word}`" if kind_of(side.type) == "bool" else ""
+                message = f"`{operator}` joins sets, and this is {describe(side.type)}"
+                self.fail(Code.TYPE_MISMATCH, message, side.span, help=help_text)
+        left, right = sides
+        self.accept(right, left.type)
+        assert isinstance(left.type, SetType)
+        return SetOperation(operator, left, right, left.type, text.span(node))
+
+    def _may_be_set(self, node: ast.expr, scope: Scope) -> bool:
+        """Tell whether what stands behind `in` can be an expression whose value is a set."""
+        if isinstance(node, ast.Name):
+            declarations = self.declarations
+            own = scope.process.volatile if scope.process else {}
+            known = (scope.locals, scope.arguments, own, declarations.shared, declarations.definitions)
+            return any(node.id in names for names in known)
+        return isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.BinOp | ast.IfExp)
+
+    def _set_membership(self, left: ast.expr, right: ast.expr, span: Span, text: Text, scope: Scope) -> Expression:
+        searched = self.expression(right, text, scope, None)
+        if not isinstance(searched.type, SetType):
+            message = f"after `in` stands a set or the name of a type, and this is {describe(searched.type)}"
+            self.fail(Code.NOT_IN_LANGUAGE, message, searched.span, help="write `x in {a, b}`")
+        element = searched.type.element
+        item = self.accept(self.expression(left, text, scope, element), OptionalType(element))
+        return SetMembership(item, searched, span)
 
     # -- types ----------------------------------------------------------------------------------------------------
 
@@ -353,3 +437,28 @@ class ExpressionElaborator(CallElaborator):
             message = "this must be known before a run: numbers, literals, parameters, and what `+ - *` make of them"
             self.fail(Code.NOT_CONSTANT, message, scalar.span)
         return result
+
+
+def _is_open(node: ast.expr) -> bool:
+    """Tell whether what stands around a node tells its type: a set in braces, `set()`, or `None`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr | ast.BitAnd):
+        return _is_open(node.left) and _is_open(node.right)
+    call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "set"
+    return call or isinstance(node, ast.Set) or (isinstance(node, ast.Constant) and node.value is None)
+
+
+def _joined(left: ValueType, right: ValueType) -> ValueType | None:
+    """Return a type that holds the values of two, as far as its kind goes; None where there is none."""
+    if isinstance(left, NoneType) or isinstance(right, NoneType):
+        other = without_none(right if isinstance(left, NoneType) else left)
+        if isinstance(other, NoneType):
+            return NONE
+        return None if isinstance(other, SetType | CounterType | OptionalType) else OptionalType(other)
+    if not same_kind(left, right):
+        return None
+    first, second = without_none(left), without_none(right)
+    inner = first if first == second or kind_of(first) != "integer" else INT
+    if not may_be_none(left) and not may_be_none(right):
+        return inner
+    assert not isinstance(inner, SetType | CounterType | OptionalType | NoneType)
+    return OptionalType(inner)

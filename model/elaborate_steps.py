@@ -11,19 +11,44 @@ from typing import NoReturn
 from model import limits
 from model.diagnostics import Code, Diagnostics, did_you_mean
 from model.elaborate import ExpressionElaborator
-from model.expressions import Arithmetic, ArithmeticOperator, Expression, LocalValue, SelfValue, VariableValue
+from model.expressions import (
+    Arithmetic,
+    ArithmeticOperator,
+    Expression,
+    LocalValue,
+    SelfValue,
+    SetOperation,
+    VariableValue,
+    Without,
+)
 from model.failures import Failed, collect
 from model.parsing import Text, parse_statements
 from model.resolve import describe
 from model.scope import Declarations, Scope
+from model.source import Span
 from model.specification import Role
-from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When, always_ends
-from model.types import INT, CounterType, same_kind
-from model.words import LATER_CALLS, LATER_METHODS, STATEMENT_CALLS
+from model.statements import (
+    Assign,
+    Check,
+    Choose,
+    Count,
+    For,
+    Goto,
+    If,
+    Read,
+    Statement,
+    Stop,
+    Target,
+    When,
+    always_ends,
+)
+from model.types import INT, CounterType, SetType, same_kind
+from model.words import SET_METHODS, STATEMENT_CALLS
 from model.yamlnodes import Scalar
 
+_CHOOSE_WHERE = "a choice under a condition is written `choose(v for v in Type if condition)`"
 _ARITHMETIC: dict[type[ast.operator], ArithmeticOperator] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-_STATEMENTS = "a step has assignments, `if`, `for`, `pass`, `when`, `goto`, `stop` and `read`"
+_STATEMENTS = "a step has assignments, `if`, `for`, `pass`, `when`, `goto`, `stop`, `read` and `check`"
 _VALUES = ("choose", "fault", "fresh")
 
 
@@ -90,35 +115,34 @@ class StepElaborator:
                 help_text = "`goto` and `stop` end the step at once"
                 self._fail(Code.UNREACHABLE_STATEMENT, "no path reaches this statement", node, help_text)
             try:
-                statement, scope = self._statement(node, scope)
+                made, scope = self._statement(node, scope)
             except Failed:
                 failed = True
                 if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                     self._failed_locals.add(node.target.id)
                     scope = replace(scope, arguments={**scope.arguments, node.target.id: _failed})
                 continue
-            if statement is not None:
-                statements.append(statement)
+            statements += made
         if failed:
             raise Failed
         return tuple(statements)
 
-    def _statement(self, node: ast.stmt, scope: Scope) -> tuple[Statement | None, Scope]:
+    def _statement(self, node: ast.stmt, scope: Scope) -> tuple[tuple[Statement, ...], Scope]:
         match node:
             case ast.Pass():
-                return None, scope
+                return (), scope
             case ast.Assign():
                 return self._assign(node, scope), scope
             case ast.AnnAssign():
                 return self._declare(node, scope)
             case ast.AugAssign():
-                return self._augmented(node, scope), scope
+                return (self._augmented(node, scope),), scope
             case ast.If():
-                return self._if(node, scope), scope
+                return (self._if(node, scope),), scope
             case ast.For():
-                return self._for(node, scope), scope
+                return (self._for(node, scope),), scope
             case ast.Expr(value=ast.Call() as call):
-                return self._call(call, scope), scope
+                return (self._call(call, scope),), scope
             case ast.Expr():
                 help_text = "`x = e` assigns, `when(e)` lets only those paths go on where it is true"
                 self._fail(Code.NOT_IN_LANGUAGE, "a value alone does nothing", node, help_text)
@@ -128,7 +152,7 @@ class StepElaborator:
 
     # -- assignments ----------------------------------------------------------------------------------------------
 
-    def _assign(self, node: ast.Assign, scope: Scope) -> Statement:
+    def _assign(self, node: ast.Assign, scope: Scope) -> tuple[Statement, ...]:
         if len(node.targets) != 1:
             self._fail(Code.NOT_ASSIGNABLE, "one variable at a time", node)
         target = self._target(node.targets[0], scope)
@@ -136,7 +160,7 @@ class StepElaborator:
             self._fail(Code.COUNTER_USE, "a counter only counts: `+=`", node)
         return self._assignment(target, node.value, scope, node)
 
-    def _declare(self, node: ast.AnnAssign, scope: Scope) -> tuple[Statement, Scope]:
+    def _declare(self, node: ast.AnnAssign, scope: Scope) -> tuple[tuple[Statement, ...], Scope]:
         if not isinstance(node.target, ast.Name):
             self._fail(Code.NOT_ASSIGNABLE, "only a local is declared in a step", node)
         if node.value is None:
@@ -150,38 +174,85 @@ class StepElaborator:
         target = LocalValue(name, value_type, span)
         return self._assignment(target, node.value, scope, node), scope.with_local(name, value_type)
 
-    def _assignment(self, target: Target, value: ast.expr, scope: Scope, node: ast.stmt) -> Statement:
+    def _assignment(self, target: Target, value: ast.expr, scope: Scope, node: ast.stmt) -> tuple[Statement, ...]:
         span = self._text.span(node)
         inner = self._scope_for(target, scope)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
             if value.func.id == "choose":
-                return self._choose(target, value, inner)
+                if len(value.args) == 1 and isinstance(value.args[0], ast.GeneratorExp) and not value.keywords:
+                    return self._choose_where(target, value.args[0], scope, span)
+                return (self._choose(target, value, inner),)
             if value.func.id == "fault":
                 draw = self.expressions.fault_draw(value, self._text, replace(scope, fault_allowed=True))
-                self.expressions.require(draw, target.type)
-                return Assign(target, draw, span)
+                self.expressions.accept(draw, target.type)
+                return (Assign(target, draw, span),)
         expression = self.expressions.expression(value, self._text, inner, target.type)
-        self.expressions.require(expression, target.type, f" for `{_name(target)}`")
-        return Assign(target, expression, span)
+        self.expressions.accept(expression, target.type, f" for `{_name(target)}`")
+        return (Assign(target, expression, span),)
+
+    def _choose_where(
+        self, target: Target, chosen: ast.GeneratorExp, scope: Scope, span: Span
+    ) -> tuple[Statement, ...]:
+        """Elaborate `x = choose(v for v in T if c)`: choose `v`, let the path exist only if `c`, and assign."""
+        clause, *more = chosen.generators
+        element = clause.target
+        if more or not isinstance(element, ast.Name) or not isinstance(chosen.elt, ast.Name):
+            self._fail(Code.NOT_IN_LANGUAGE, _CHOOSE_WHERE, chosen)
+        if chosen.elt.id != element.id or not clause.ifs:
+            self._fail(Code.NOT_IN_LANGUAGE, _CHOOSE_WHERE, chosen)
+        self.expressions.refuse_hiding(element.id, self._text.span(element), scope)
+        what = "`for` goes over a type here"
+        domain = self.expressions.value_type(clause.iter, self._text, code=Code.LOOP_OVER_NO_TYPE, what=what)
+        if not same_kind(domain, target.type):
+            message = f"`{_name(target)}` is {describe(target.type)}, the choice is {describe(domain)}"
+            self._fail(Code.TYPE_MISMATCH, message, chosen)
+        inner = scope.with_local(element.id, domain)
+        local = LocalValue(inner.locals[element.id].name, domain, self._text.span(element))
+        # Which path exists is behaviour, also where what is chosen goes into a ghost.
+        conditions = collect([partial(self.expressions.boolean, test, self._text, inner) for test in clause.ifs])
+        whens = [When(condition, self._text.span(test)) for condition, test in zip(conditions, clause.ifs, strict=True)]
+        return (Choose(local, domain, (), span), *whens, Assign(target, local, span))
 
     def _choose(self, target: Target, call: ast.Call, scope: Scope) -> Statement:
         where = self._text.span(call)
         if len(call.args) != 1 or call.keywords:
-            self._fail(Code.ARGUMENTS, "`choose` takes a set in braces or the name of a type", call)
+            self._fail(Code.ARGUMENTS, "`choose` takes a set or the name of a type", call)
         argument = call.args[0]
         if isinstance(argument, ast.Set):
             elements = collect([partial(self._element, element, target, scope) for element in argument.elts])
             return Choose(target, None, tuple(elements), where)
-        what = "`choose` takes a set in braces or the name of a type"
+        what = "`choose` takes a set or the name of a type"
+        if not isinstance(argument, ast.Name) or self._is_variable(argument.id, scope):
+            return self._choose_from(target, argument, scope, where)
         domain = self.expressions.value_type(argument, self._text, code=Code.ARGUMENTS, what=what)
         if not same_kind(domain, target.type):
             message = f"`{_name(target)}` is {describe(target.type)}, the choice is {describe(domain)}"
             self._fail(Code.TYPE_MISMATCH, message, call)
         return Choose(target, domain, (), where)
 
+    def _is_variable(self, name: str, scope: Scope) -> bool:
+        """Tell whether a name behind `choose` is no type, and something that may hold a set."""
+        declarations = self.declarations
+        if name == "bool" or name in declarations.types or name in declarations.processes:
+            return False
+        own = scope.process.volatile if scope.process else {}
+        known = (scope.locals, scope.arguments, own, declarations.shared, declarations.definitions)
+        return any(name in names for names in known)
+
+    def _choose_from(self, target: Target, argument: ast.expr, scope: Scope, where: Span) -> Statement:
+        """Elaborate `x = choose(s)` for a set that changes during a run."""
+        source = self.expressions.expression(argument, self._text, scope, None)
+        if not isinstance(source.type, SetType):
+            message = f"`choose` takes a set or the name of a type, and this is {describe(source.type)}"
+            self.expressions.fail(Code.ARGUMENTS, message, source.span)
+        if not same_kind(source.type.element, target.type):
+            message = f"`{_name(target)}` is {describe(target.type)}, the choice is {describe(source.type.element)}"
+            self.expressions.fail(Code.TYPE_MISMATCH, message, where)
+        return Choose(target, None, (), where, source)
+
     def _element(self, node: ast.expr, target: Target, scope: Scope) -> Expression:
         element = self.expressions.expression(node, self._text, scope, target.type)
-        return self.expressions.require(element, target.type, f" for `{_name(target)}`")
+        return self.expressions.accept(element, target.type, f" for `{_name(target)}`")
 
     def _augmented(self, node: ast.AugAssign, scope: Scope) -> Statement:
         target = self._target(node.target, scope)
@@ -196,9 +267,9 @@ class StepElaborator:
                 self._fail(Code.COUNTER_USE, "a counter only counts: `+=`", node)
             amount = self.expressions.integer(node.value, self._text, amount_scope)
             return Count(target, amount, span)
-        self.expressions.require(target, INT)
+        before = self.expressions.require(target, INT)
         amount = self.expressions.integer(node.value, self._text, amount_scope)
-        return Assign(target, Arithmetic(operator, target, amount, span), span)
+        return Assign(target, Arithmetic(operator, before, amount, span), span)
 
     # -- what is assigned to --------------------------------------------------------------------------------------
 
@@ -296,6 +367,9 @@ class StepElaborator:
                 case ast.Assign(targets=[target], value=value) | ast.AugAssign(target=target, value=value):
                     if not self._is_ghost(target, scope) or _draws(value):
                         return False
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr=method))) if method in SET_METHODS:
+                    if not self._is_ghost(target, scope):
+                        return False
                 case ast.If():
                     if _draws(node.test) or not self._only_ghosts([*node.body, *node.orelse], scope):
                         return False
@@ -329,13 +403,18 @@ class StepElaborator:
     def _call(self, node: ast.Call, scope: Scope) -> Statement:
         span = self._text.span(node)
         name = self._text.written(node.func)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in SET_METHODS:
+            return self._change_set(node, node.func, scope)
         if name not in STATEMENT_CALLS:
             self._refuse_call(name, node)
+        self.expressions.refuse_in_crash(name, scope, span)
         if name in {"goto", "stop"} and scope.process is not None and scope.process.environment:
             message = f"`{name}` in an environment, whose steps may happen whenever they are enabled"
             self._fail(Code.NO_PROGRAM_COUNTER, message, node)
         if name == "read":
             return Read(self.expressions.versioned_store("read", node, self._text, scope), span)
+        if name == "check":
+            return self._check(node, scope, span)
         wanted = 0 if name == "stop" else 1
         if len(node.args) != wanted or node.keywords:
             amount = "one argument" if wanted else "no argument"
@@ -353,11 +432,45 @@ class StepElaborator:
             self._fail(Code.UNKNOWN_LABEL, f"no step is named `{written}`", label, help_text)
         return Goto(label.id, span)
 
+    def _change_set(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> Statement:
+        """Elaborate `s.add(x)` and `s.remove(x)`, which assign to `s`."""
+        span = self._text.span(node)
+        target = self._target(method.value, scope)
+        value_type = target.type
+        if not isinstance(value_type, SetType):
+            message = f"`.{method.attr}` changes a set, and `{_name(target)}` is {describe(value_type)}"
+            self._fail(Code.TYPE_MISMATCH, message, node)
+        if len(node.args) != 1 or node.keywords:
+            self._fail(Code.ARGUMENTS, f"`.{method.attr}` takes one element", node)
+        inner = self._scope_for(target, scope)
+        element = self.expressions.expression(node.args[0], self._text, inner, value_type.element)
+        element = self.expressions.require(element, value_type.element, f" for an element of `{_name(target)}`")
+        if method.attr == "remove":
+            return Assign(target, Without(target, element, value_type, span), span)
+        added = self.expressions.set_of((element,), value_type, span)
+        return Assign(target, SetOperation("|", target, added, value_type, span), span)
+
+    def _check(self, node: ast.Call, scope: Scope, span: Span) -> Statement:
+        if len(node.args) != 2 or node.keywords:
+            self._fail(Code.ARGUMENTS, "`check` takes the name of a `checked` property and what must be true", node)
+        named, condition = node.args
+        name = self._text.written(named)
+        if name not in self.declarations.checked:
+            self._refuse_checked(name, named)
+        self.expressions.findings.used.add(("checked", name))
+        # A check observes like a property: it may read history, and it draws nothing.
+        return Check(name, self.expressions.boolean(condition, self._text, replace(scope, history=True)), span)
+
+    def _refuse_checked(self, name: str, node: ast.expr) -> NoReturn:
+        if self.declarations.excuses(name):
+            raise Failed
+        if name in self.declarations.properties:
+            message = f"the property `{name}` is judged by itself; only a `checked` one is checked in a step"
+            self._fail(Code.UNKNOWN_PROPERTY, message, node, f"declare it as `{name}: {{checked: …}}`, with a sentence")
+        help_text = did_you_mean(name, self.declarations.checked)
+        self._fail(Code.UNKNOWN_PROPERTY, f"no `checked` property is named `{name}`", node, help_text)
+
     def _refuse_call(self, name: str, node: ast.Call) -> NoReturn:
-        if name in LATER_CALLS:
-            self._fail(Code.NOT_YET_SUPPORTED, f"{LATER_CALLS[name]} cannot be used yet", node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in LATER_METHODS:
-            self._fail(Code.NOT_YET_SUPPORTED, f"sets (`.{node.func.attr}`) cannot be used yet", node)
         if name in _VALUES:
             help_text = (
                 "assign it, or ask it in `when(…)` or `if`" if name != "choose" else "assign it: `x = choose(…)`"

@@ -14,84 +14,26 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Protocol, assert_never
+from collections.abc import Iterable, Iterator
+from typing import assert_never
 
-from model.constants import compare
-from model.diagnostics import Code
+from model.constants import elements_of
+from model.diagnostics import Code, Diagnostic, SpecificationError
+from model.evaluate_expressions import Frame
 from model.expressions import (
-    And,
-    Arithmetic,
-    AtLabel,
-    Comparison,
-    Conditional,
-    Constant,
     Expression,
-    Extremum,
     FaultDraw,
     Fresh,
-    Implies,
     LocalValue,
-    Membership,
-    Next,
-    Not,
-    Or,
-    ParameterValue,
-    Quantifier,
-    SelfValue,
-    Stopped,
-    TableColumn,
     VariableValue,
 )
+from model.observer import Observer, Unobserved
 from model.source import Span
-from model.specification import Process, Row, Step, Table
-from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
-from model.system import STOPPED, State, TransitionSystem
+from model.specification import Process, Step
+from model.statements import Assign, Check, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
+from model.system import CRASHED, STOPPED, Budget, State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure, Transition
-from model.types import CounterType, RangeType, Value, ValueType
-
-
-class Observer(Protocol):
-    """Is told what a run makes use of; coverage is judged from it."""
-
-    def branch(self, span: Span, taken: bool) -> None:
-        """Record that the `if` whose condition stands at `span` went one way."""
-
-    def row(self, span: Span) -> None:
-        """Record that a row was the one that matched."""
-
-    def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
-        """Take note of the rows behind the one that matched in a first-match table.
-
-        `fits` tells, for the values of that moment and without being observed, whether a row's condition is true; where
-        the condition has no value it is not.
-        """
-
-    def premise(self, span: Span) -> None:
-        """Record that the premise of the `implies` at `span` was true."""
-
-    def path_ended(self, completed: bool) -> None:
-        """Record that a path through a step is over; the branches told since the last call are its own.
-
-        Only a completed one is a transition. The others do not exist, or err.
-        """
-
-
-class _Unobserved:
-    def branch(self, span: Span, taken: bool) -> None:
-        """Ignore."""
-
-    def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:
-        """Ignore."""
-
-    def path_ended(self, completed: bool) -> None:
-        """Ignore."""
-
-    def row(self, span: Span) -> None:
-        """Ignore."""
-
-    def premise(self, span: Span) -> None:
-        """Ignore."""
+from model.types import CounterType, RangeType, Value, ValueType, whole
 
 
 class _NoPath(Exception):
@@ -107,7 +49,7 @@ class Evaluator:
 
     def __init__(self, system: TransitionSystem, observer: Observer | None = None) -> None:
         self.system = system
-        self.observer: Observer = observer or _Unobserved()
+        self.observer: Observer = observer or Unobserved()
 
     def holds(self, expression: Expression, state: State, successor: State | None = None) -> bool:
         """Evaluate the expression of a property in a state, or on the transition from it to `successor`.
@@ -115,13 +57,14 @@ class Evaluator:
         Raises:
             EvaluationError: the expression has no value there.
         """
-        return bool(_Frame(self.system, self.observer, state, successor=successor).value(expression))
+        return bool(Frame(self.system, self.observer, state, successor=successor).value(expression))
 
     def transitions(self, state: State) -> Iterator[Transition | Failure]:
         """Yield every transition from a state, and every path that ends in an error, in the order of the contract."""
         for process, instance in self.system.instances():
             for step in self._enabled_steps(process, instance, state):
-                yield from self._run_all(process, instance, step, state)
+                yield from self._run_all(Action(process.name, instance, step.name), (step,), state)
+            yield from self._restart(process, instance, state)
         yield from self._crashes(state)
 
     def transitions_of(self, state: State, action: Action) -> Iterator[Transition | Failure]:
@@ -130,9 +73,12 @@ class Evaluator:
             yield from (t for t in self._crashes(state) if t.action == action)
             return
         process = self.system.specification.processes[action.process]
+        if action.kind == "restart":
+            yield from self._restart(process, action.instance, state)
+            return
         for step in self._enabled_steps(process, action.instance, state):
             if step.name == action.label:
-                yield from self._run_all(process, action.instance, step, state)
+                yield from self._run_all(action, (step,), state)
 
     def _enabled_steps(self, process: Process, instance: int, state: State) -> Iterator[Step]:
         if process.environment:
@@ -141,260 +87,127 @@ class Evaluator:
         label = state[self.system.label_slots[process.name, instance]]
         yield from (step for step in process.steps if step.name == label)
 
-    def _run_all(self, process: Process, instance: int, step: Step, state: State) -> Iterator[Transition | Failure]:
-        action = Action(process.name, instance, step.name)
+    def _run_all(
+        self, action: Action, bodies: tuple[Step, ...], state: State, *, observer: Observer | None = None
+    ) -> Iterator[Transition | Failure]:
+        """Yield what comes of an action on every path through its bodies, which run one after the other."""
         script: list[int] = []
         while True:
-            run = _StepRun(self.system, self.observer, state, process, instance, step, script)
-            result = run.result(action)
-            self.observer.path_ended(isinstance(result, Transition))
+            run = _StepRun(self.system, observer or self.observer, state, action, bodies, script)
+            result = run.result()
+            run.observer.path_ended(isinstance(result, Transition))
             if result is not None:
                 yield result
             script = run.next_script()
             if not script:
                 return
 
-    def _crashes(self, state: State) -> Iterator[Transition]:
-        system = self.system
-        for process, instance in system.instances():
+    def _crashes(self, state: State) -> Iterator[Transition | Failure]:
+        """Yield all crashes: of each instance by each fault, first before its next step and then inside it."""
+        for process, instance in self.system.instances():
             if process.environment:
                 continue
-            label = state[system.label_slots[process.name, instance]]
-            if label == STOPPED:
-                continue
-            after = self._crashed(process, instance, state)
-            if after == state:
-                continue
-            for fault, budget in system.crash_faults(process):
-                if budget.at is not None and f"{process.name}.{label}" not in budget.at:
-                    continue
-                successor = list(after)
-                if fault in system.budget_slots:
-                    slot = system.budget_slots[fault]
-                    spent = int(state[slot])
-                    if budget.limit is not None and spent >= budget.limit:
-                        continue
-                    successor[slot] = spent + 1
-                yield Transition(
-                    Action(process.name, instance, str(label), fault), (), (fault,), tuple(successor), fair=False
-                )
+            label = str(state[self.system.label_slots[process.name, instance]])
+            for fault, budget in self.system.crash_faults(process):
+                for torn in (False, True):
+                    action = Action(process.name, instance, label, fault, torn)
+                    if self._may_crash(action, budget, state):
+                        yield from self._run_all(action, self._crash_bodies(process, action), state)
 
-    def _crashed(self, process: Process, instance: int, state: State) -> State:
-        """Return the state in which the instance has lost its memory and is at its first step again."""
-        after = list(state)
-        after[self.system.label_slots[process.name, instance]] = process.first
-        for slot in self.system.memory_slots(process, instance):
-            after[slot] = self.system.slots[slot].initial
-        return tuple(after)
+    def _may_crash(self, action: Action, budget: Budget, state: State) -> bool:
+        """Tell whether a crash may fall there: at a kill point that is allowed, with some of the budget left.
 
-
-class _Frame:
-    """Evaluates expressions: the values of the moment, the locals, and whose step it is."""
-
-    def __init__(
-        self,
-        system: TransitionSystem,
-        observer: Observer,
-        values: State | list[Value],
-        *,
-        successor: State | None = None,
-        instance: int = 0,
-    ) -> None:
-        self.system = system
-        self.observer = observer
-        self.values: State | list[Value] = values
-        self.successor = successor
-        self.instance = instance
-        self.locals: dict[str, Value] = {}
-
-    def value(self, expression: Expression) -> Value:
-        """Evaluate; `and`, `or`, `if`, quantifiers and `implies` evaluate only what decides."""
-        match expression:
-            case Constant(value=value):
-                return value
-            case ParameterValue(name=name):
-                return self.system.parameters[name]
-            case LocalValue(name=name):
-                return self.locals[name]
-            case SelfValue():
-                return self.instance
-            case VariableValue():
-                return self.values[self.slot(expression)]
-            case AtLabel(process=process, label=label):
-                return self.values[self._label_slot(process, expression.instance, expression.span)] == label
-            case Stopped(process=process):
-                return self.values[self._label_slot(process, expression.instance, expression.span)] == STOPPED
-            case Fresh() | FaultDraw():
-                raise AssertionError("only a step draws faults and has fresh bits")
-            case Comparison():
-                return self._comparison(expression)
-            case Arithmetic(operator=operator):
-                left, right = self.integer(expression.left), self.integer(expression.right)
-                return left + right if operator == "+" else left - right if operator == "-" else left * right
-            case Extremum(operator=operator, items=items):
-                numbers = [self.integer(item) for item in items]
-                return min(numbers) if operator == "min" else max(numbers)
-            case Not(item=item):
-                return not self.value(item)
-            case And(items=items):
-                return all(self.value(item) for item in items)
-            case Or(items=items):
-                return any(self.value(item) for item in items)
-            case Implies():
-                return self._implies(expression)
-            case Conditional():
-                return self.value(expression.then if self.value(expression.condition) else expression.otherwise)
-            case Membership(elements=elements):
-                item_value = self.value(expression.item)
-                return item_value in [self.value(element) for element in elements]
-            case Quantifier():
-                return self._quantifier(expression)
-            case TableColumn(table=table, process=process_name, column=column):
-                return self.value(
-                    self._matching_row(self.system.specification.tables[table, process_name], expression.span).gives[
-                        column
-                    ]
-                )
-            case Next(item=item):
-                return self._next(item)
-            case _:
-                assert_never(expression)
-
-    def integer(self, expression: Expression) -> int:
-        """Evaluate an expression that is an integer."""
-        return int(self.value(expression))
-
-    def slot(self, variable: VariableValue) -> int:
-        """Return where a variable is.
-
-        Raises:
-            EvaluationError: an index lies outside its array.
+        Inside a step it may where some path through the step without a fault reaches the end.
         """
-        instance = 0 if variable.instance is None else self.integer(variable.instance)
-        layout = self.system.layouts.get((variable.key, instance))
-        if layout is None:
-            process = variable.key.split(".", 1)[0]
-            raise EvaluationError(
-                Code.INDEX_OUTSIDE_ARRAY, f"there is no instance {instance} of `{process}`", variable.span
-            )
-        offset = 0
-        for index, domain in zip(variable.indices, layout.indices, strict=True):
-            value = self.value(index)
-            if not domain.contains(value):
-                raise EvaluationError(Code.INDEX_OUTSIDE_ARRAY, f"the index {value} lies outside {domain}", index.span)
-            offset = offset * domain.size + domain.index(value)
-        return layout.first + offset
-
-    def _label_slot(self, process: str, instance: Expression, span: Span) -> int:
-        number = self.integer(instance)
-        if (process, number) not in self.system.label_slots:
-            raise EvaluationError(Code.INDEX_OUTSIDE_ARRAY, f"there is no instance {number} of `{process}`", span)
-        return self.system.label_slots[process, number]
-
-    def _comparison(self, expression: Comparison) -> bool:
-        return compare(expression.operator, self.value(expression.left), self.value(expression.right))
-
-    def _implies(self, expression: Implies) -> bool:
-        if not self.value(expression.premise):
+        system = self.system
+        if action.kill_point not in system.kill_points[action.process]:
+            return False
+        if budget.at is not None and action.kill_point not in budget.at:
+            return False
+        slot = system.budget_slots.get(action.fault or "")
+        if slot is not None and budget.limit is not None and whole(state[slot]) >= budget.limit:
+            return False
+        if not action.torn:
             return True
-        self.observer.premise(expression.span)
-        return bool(self.value(expression.conclusion))
+        steps = system.specification.processes[action.process].steps
+        step = next(step for step in steps if step.name == action.label)
+        outcomes = self._run_all(
+            Action(action.process, action.instance, step.name), (step,), state, observer=Unobserved()
+        )
+        return any(isinstance(outcome, Transition) and not outcome.faults for outcome in outcomes)
 
-    def _quantifier(self, expression: Quantifier) -> Value:
-        found = 0
-        outer = dict(self.locals)
-        try:
-            for value in self.system.domain(expression.domain).values():
-                self.locals[expression.variable] = value
-                if expression.condition is not None and not self.value(expression.condition):
-                    continue
-                true = bool(self.value(expression.body))
-                found += true
-                if expression.operator == "any" and true:
-                    return True
-                if expression.operator == "all" and not true:
-                    return False
-        finally:
-            self.locals = outer
-        return found if expression.operator == "count" else expression.operator == "all"
+    def _crash_bodies(self, process: Process, action: Action) -> tuple[Step, ...]:
+        torn = next((step.torn for step in process.steps if action.torn and step.name == action.label), None)
+        return tuple(body for body in (torn, process.on_crash) if body is not None)
 
-    def _matching_row(self, table: Table, span: Span) -> Row:
-        """Find the row that matches; of an exclusive table every row is looked at."""
-        outer, self.locals = self.locals, {}
-        try:
-            matching: Row | None = None
-            for number, row in enumerate(table.rows, start=1):
-                if not self.value(row.when):
-                    continue
-                if matching is not None:
-                    message = f"in the table `{table.name}` both `{matching.name}` and `{row.name}` match"
-                    raise EvaluationError(Code.TWO_ROWS_MATCH, message, span)
-                matching = row
-                if table.first_match:
-                    self.observer.passed_over(table.rows[number:], self._fits_unobserved)
-                    break
-            if matching is None:
-                raise EvaluationError(Code.NO_ROW_MATCHES, f"no row of the table `{table.name}` matches", span)
-            self.observer.row(matching.span)
-            return matching
-        finally:
-            self.locals = outer
-
-    def _fits_unobserved(self, row: Row) -> bool:
-        outer, self.observer = self.observer, _Unobserved()
-        try:
-            return bool(self.value(row.when))
-        except EvaluationError:
-            return False  # the rows before may be what keeps this condition from being asked
-        finally:
-            self.observer = outer
-
-    def _next(self, item: Expression) -> Value:
-        assert self.successor is not None, "`next` outside a step property; the elaborator should have refused it"
-        before, self.values = self.values, self.successor
-        try:
-            return self.value(item)
-        finally:
-            self.values = before
+    def _restart(self, process: Process, instance: int, state: State) -> Iterator[Transition]:
+        """Yield the restart of an instance that is down, which happens if nobody prevents it: it is fair."""
+        slot = None if process.environment else self.system.label_slots[process.name, instance]
+        if slot is None or state[slot] != CRASHED or process.restarts != "later":
+            return
+        after = (*state[:slot], process.start, *state[slot + 1 :])
+        yield Transition(Action(process.name, instance, CRASHED), (), (), after, fair=True)
 
 
-class _StepRun(_Frame):
-    """One run of a step: a private copy of the state, and a script that answers its choices."""
+def satisfying(system: TransitionSystem, condition: Expression, states: Iterable[State]) -> tuple[State, ...]:
+    """Return the states in which a condition is true.
+
+    Raises:
+        SpecificationError: it has no value in one of them.
+    """
+    evaluator = Evaluator(system)
+    try:
+        return tuple(state for state in states if evaluator.holds(condition, state))
+    except EvaluationError as error:
+        raise SpecificationError([Diagnostic(error.code, error.message, error.span)]) from error
+
+
+class _StepRun(Frame):
+    """One run of a step or crash: a private copy of the state, and a script that answers its choices."""
 
     def __init__(
         self,
         system: TransitionSystem,
         observer: Observer,
         state: State,
-        process: Process,
-        instance: int,
-        step: Step,
+        action: Action,
+        bodies: tuple[Step, ...],
         script: list[int],
     ) -> None:
-        super().__init__(system, observer, list(state), instance=instance)
-        self.process = process
-        self.step = step
+        super().__init__(system, observer, list(state), instance=action.instance)
+        self.state = state
+        self.action = action
+        self.process = system.specification.processes[action.process]
+        self.bodies = bodies
         self.script = script
         self.answered: list[tuple[int, int]] = []
         """For each choice met: the answer given and the number of possible answers."""
         self.choices: list[Value] = []
-        self.faults: list[str] = []
+        self.faults: list[str] = [] if action.fault is None else [action.fault]
+        self.violated: list[str] = []
         self.written: set[str] = set()
-        self.next_label: str = step.next_label
+        self.next_label: str = CRASHED if action.kind == "crash" else bodies[0].next_label
 
-    def result(self, action: Action) -> Transition | Failure | None:
-        """Run the step to its end; None where this path does not exist."""
+    def result(self) -> Transition | Failure | None:
+        """Run to the end; None where this path does not exist, or is a crash that changes nothing."""
         try:
-            self._block(self.step.body)
+            for body in self.bodies:
+                self.locals = {}
+                self._block(body.body)
         except _NoPath:
             return None
         except _StepEnded:
             pass
         except EvaluationError as error:
-            return Failure(action, tuple(self.choices), tuple(self.faults), error)
+            return Failure(self.action, tuple(self.choices), tuple(self.faults), error)
         self._finish()
-        fair = self.step.fair and not self.faults
-        return Transition(action, tuple(self.choices), tuple(self.faults), tuple(self.values), fair)
+        if self.action.fault is not None:
+            if tuple(self.values) == self.state:
+                return None
+            self._spend(self.action.fault)
+        fair = not self.faults and all(body.fair for body in self.bodies)
+        violated = tuple(dict.fromkeys(self.violated))
+        return Transition(self.action, tuple(self.choices), tuple(self.faults), tuple(self.values), fair, violated)
 
     def next_script(self) -> list[int]:
         """Return the script of the next path in order; empty when this was the last."""
@@ -431,15 +244,19 @@ class _StepRun(_Frame):
         budget = self.system.budgets[fault]
         slot = self.system.budget_slots.get(fault)
         if not budget.allowed or (
-            slot is not None and budget.limit is not None and int(self._copy[slot]) >= budget.limit
+            slot is not None and budget.limit is not None and whole(self._copy[slot]) >= budget.limit
         ):
             return False
         if self._decide(2) == 0:
             return False
         self.faults.append(fault)
-        if slot is not None:
-            self._copy[slot] = int(self._copy[slot]) + 1
+        self._spend(fault)
         return True
+
+    def _spend(self, fault: str) -> None:
+        slot = self.system.budget_slots.get(fault)
+        if slot is not None:
+            self._copy[slot] = whole(self._copy[slot]) + 1
 
     def _block(self, body: tuple[Statement, ...]) -> None:
         for statement in body:
@@ -473,6 +290,11 @@ class _StepRun(_Frame):
                 raise _StepEnded
             case Read(store=store):
                 self._copy[self.system.fresh_slots[self.process.name, self.instance, store]] = True
+            case Check(property=name, condition=condition):
+                true = self.value(condition)
+                self.observer.check(name)
+                if not true:
+                    self.violated.append(name)
             case _:
                 assert_never(statement)
 
@@ -509,12 +331,14 @@ class _StepRun(_Frame):
         if amount < 0:
             raise EvaluationError(Code.ASSIGNED_OUTSIDE_TYPE, f"a counter cannot count by {amount}", span)
         limit = self.system.slots[slot].domain.size - 1
-        self._copy[slot] = min(limit, int(self._copy[slot]) + amount)
+        self._copy[slot] = min(limit, whole(self._copy[slot]) + amount)
 
     def _choose(self, statement: Choose) -> None:
         slot = self._place(statement.target)
         if statement.domain is not None:
             options = list(self.system.domain(statement.domain).values())
+        elif statement.source is not None:
+            options = list(elements_of(self.value(statement.source)))
         else:
             options = list(dict.fromkeys(self.value(element) for element in statement.elements))
         if not options:
@@ -524,13 +348,17 @@ class _StepRun(_Frame):
         self._store(statement.target, slot, value, statement.span)
 
     def _finish(self) -> None:
-        """Clear the fresh bits that this step's writes made stale, and move to the next label."""
+        """Clear the fresh bits that the writes made stale, forget what is forgotten, and move to the next label."""
         for store in self.written:
             for slot in self.system.others_fresh(self.process.name, self.instance, store):
                 self._copy[slot] = False
         if self.process.environment:
             return
-        if self.next_label in (self.process.first, STOPPED):
-            for slot in self.system.memory_slots(self.process, self.instance):
+        if self.next_label in (self.process.first, STOPPED, CRASHED):
+            for slot in self.system.memory_slots(
+                self.process, self.instance, kept=self.next_label != self.process.first
+            ):
                 self._copy[slot] = self.system.slots[slot].initial
-        self._copy[self.system.label_slots[self.process.name, self.instance]] = self.next_label
+        at_once = self.next_label == CRASHED and self.process.restarts == "at_once"
+        label = self.process.start if at_once else self.next_label
+        self._copy[self.system.label_slots[self.process.name, self.instance]] = label

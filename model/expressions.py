@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.source import Span
-from model.types import BOOL, INT, Value, ValueType
+from model.types import BOOL, INT, SetType, Value, ValueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +205,64 @@ class Membership:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """The value of a `T?` where a T is needed; `None` has none, and that is an error."""
+
+    item: Expression
+    type: ValueType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf:
+    """`{a, b}` and `set()` where a set is expected; an element outside the set's type is an error."""
+
+    elements: tuple[Expression, ...]
+    type: SetType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """`s | t`, the elements of either, and `s & t`, those of both; the element types are of one kind."""
+
+    operator: Literal["|", "&"]
+    left: Expression
+    right: Expression
+    type: SetType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """What `s.remove(x)` leaves of a set: the same set where `x` is not in it."""
+
+    whole: Expression
+    item: Expression
+    type: SetType
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SetMembership:
+    """`x in s` for a set that changes during a run; `None` is in none."""
+
+    item: Expression
+    whole: Expression
+    span: Span
+    type: ValueType = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """`size(s)`: how many elements a set has."""
+
+    item: Expression
+    span: Span
+    type: ValueType = INT
+
+
+@dataclass(frozen=True, slots=True)
 class Quantifier:
     """`all/any/count(body for variable in domain if condition)`.
 
@@ -262,6 +320,12 @@ Expression = (
     | Implies
     | Conditional
     | Membership
+    | Given
+    | SetOf
+    | SetOperation
+    | Without
+    | SetMembership
+    | Size
     | Quantifier
     | TableColumn
     | Next
@@ -271,12 +335,18 @@ Expression = (
 def children(expression: Expression) -> tuple[Expression, ...]:
     """Return the direct sub-expressions, in the order of evaluation."""
     match expression:
-        case Comparison() | Arithmetic():
+        case Comparison() | Arithmetic() | SetOperation():
             return (expression.left, expression.right)
         case And() | Or() | Extremum():
             return expression.items
-        case Not() | Next():
+        case Not() | Next() | Given() | Size():
             return (expression.item,)
+        case SetOf():
+            return expression.elements
+        case Without():
+            return (expression.whole, expression.item)
+        case SetMembership():
+            return (expression.item, expression.whole)
         case Implies():
             return (expression.premise, expression.conclusion)
         case Conditional():

@@ -37,6 +37,12 @@ LITERALS_MAX = 1_000
 # Elements over which one array, or quantifiers and loops inside one another, go: the sizes of all types multiplied.
 ARRAY_SIZE_MAX = 10_000
 
+# Values of the type of a set's elements; a variable `set of T` has as many values as T has subsets.
+SET_ELEMENTS_MAX = 8
+
+# Initial states that `init: any` makes, before `initially` is asked about each of them.
+INITIAL_STATES_MAX = 10_000
+
 # Instances of one process; each brings a label, its volatile memory and its fresh bits into every state.
 INSTANCES_MAX = 64
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from model.diagnostics import Code, Diagnostics, Note, quoted
 from model.expressions import Expression, Fresh, VariableValue, walk
@@ -11,6 +12,7 @@ from model.source import Span
 from model.specification import Process, Step, Table
 from model.statements import (
     Assign,
+    Check,
     Choose,
     For,
     Goto,
@@ -72,7 +74,8 @@ def lint_table(table: Table, diagnostics: Diagnostics) -> None:
 
 def _never_entered(process: Process, diagnostics: Diagnostics) -> None:
     targets = {s.label for step in process.steps for s in walk_statements(step.body) if isinstance(s, Goto)}
-    for before, step in zip(process.steps, process.steps[1:], strict=False):
+    in_order = [step for step in process.steps if step.name != process.boot]
+    for before, step in pairwise(in_order):
         if step.name not in targets and body_ends(before.body):
             message = f"no `goto` leads to the step {quoted(step.name)}, and {quoted(before.name)} never goes on to it"
             diagnostics.report(Code.STEP_NEVER_ENTERED, message, step.span)
@@ -175,7 +178,8 @@ class _FreshWalker:
         return paths
 
     def statement(self, statement: Statement, paths: _Paths) -> _Paths | None:
-        for expression in expressions_of(statement):
+        # What a check looks at decides nothing.
+        for expression in () if isinstance(statement, Check) else expressions_of(statement):
             self.expression(expression, paths)
         match statement:
             case Read(store=store):

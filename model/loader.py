@@ -7,7 +7,8 @@ from pathlib import Path
 
 from model import limits
 from model.claims import MUTANT_KEYS, SCENARIO_KEYS, ClaimReader
-from model.declare import SECTIONS, Cache, Declared, Declarer
+from model.declare import SECTIONS, Declared, Declarer
+from model.declare_tables import Cache
 from model.diagnostics import Code, Diagnostics, Note, SpecificationError, did_you_mean, quoted
 from model.failures import Effort, Failed, GivenUp, give_up
 from model.merge import PATCHABLE, Patched, patch_specification

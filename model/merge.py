@@ -17,7 +17,18 @@ from dataclasses import dataclass
 from model.diagnostics import Code, Diagnostics, did_you_mean, quoted
 from model.yamlnodes import Entry, Mapping, Node, Scalar, Sequence
 
-PATCHABLE = ("parameters", "types", "stores", "ghost", "definitions", "faults", "tables", "processes", "properties")
+PATCHABLE = (
+    "parameters",
+    "types",
+    "stores",
+    "ghost",
+    "initially",
+    "definitions",
+    "faults",
+    "tables",
+    "processes",
+    "properties",
+)
 """The sections that a variant or a mutant may change."""
 
 _ANY = "*"

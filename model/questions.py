@@ -2,7 +2,8 @@
 
 A question is answered by scenarios (or mutants), whose declared verdicts `killpoint check` tests anyway, or by a
 sentence that says why the model cannot answer. What is said of repairs is checked here against those declarations: a
-repair asks about everything that the answer breaks and breaks nothing of it, half a repair still breaks some of it.
+repair asks about everything that the answer breaks and breaks nothing of it, half a repair breaks that, or something
+else instead.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class QuestionReader:
         shown_by, repaired_by, not_repaired_by = (
             self._claims_named(mapping, key) for key in ("shown_by", "repaired_by", "not_repaired_by")
         )
-        self._check_repairs(mapping, shown_by, repaired_by, not_repaired_by)
+        if not self.diagnostics.has_errors:
+            # A property that could not be read is asked about by nobody, which is no further error.
+            self._check_repairs(mapping, shown_by, repaired_by, not_repaired_by)
         return Question(
             name=name,
             asks=read.text(mapping.entries["asks"].value, "`asks`"),
@@ -119,8 +122,8 @@ class QuestionReader:
                 message = message or f"{quoted(item.text)} does not ask about `{silent[0]}`, which it is to repair"
                 self.reader.fail(Code.REPAIR_CONTRADICTED, message, item.span)
         for item in self._items(mapping, "not_repaired_by"):
-            if not broken & set(self.claims[item.text].breaks):
-                message = f"{quoted(item.text)} breaks none of {', '.join(f'`{name}`' for name in sorted(broken))}"
+            if not self.claims[item.text].breaks:
+                message = f"{quoted(item.text)} breaks nothing"
                 self.reader.fail(Code.REPAIR_CONTRADICTED, message, item.span, help="then it belongs to `repaired_by`")
 
     def _items(self, mapping: Mapping, key: str) -> list[Scalar]:

@@ -10,7 +10,7 @@ from model.diagnostics import Code, Diagnostics, did_you_mean, nearest, quoted
 from model.failures import Failed
 from model.scope import Declarations
 from model.source import Span
-from model.words import IDENTIFIER, LATER_KEYS, PYTHON_WORDS, RESERVED
+from model.words import IDENTIFIER, PYTHON_WORDS, RESERVED
 from model.yamlnodes import Entry, Mapping, Node, Scalar, Sequence
 
 T = TypeVar("T")
@@ -107,9 +107,6 @@ class Reader:
         failed = bool(missing)
         for name, entry in mapping.entries.items():
             if name in allowed:
-                continue
-            if name in LATER_KEYS:
-                self.diagnostics.report(Code.NOT_YET_SUPPORTED, f"`{name}` cannot be used yet", entry.key.span)
                 continue
             meant = nearest(name, allowed)
             if meant is not None and meant not in mapping.entries:

@@ -13,13 +13,37 @@ from functools import partial
 from typing import NoReturn
 
 from model.diagnostics import Code, Diagnostics, Note, did_you_mean, nearest
-from model.expressions import Constant, Expression, LocalValue, ParameterValue, SelfValue, TableColumn, VariableValue
+from model.expressions import (
+    Constant,
+    Expression,
+    Given,
+    LocalValue,
+    ParameterValue,
+    SelfValue,
+    TableColumn,
+    VariableValue,
+)
 from model.failures import Failed, collect
 from model.parsing import Text, parse_expression
 from model.scope import Declarations, Definition, Findings, Place, ProcessHeader, Scope
 from model.source import Span
 from model.specification import Role, Variable
-from model.types import BOOL, BoolType, CounterType, EnumType, ProcessType, ValueType, same_kind
+from model.types import (
+    BOOL,
+    INT,
+    BoolType,
+    CounterType,
+    ElementType,
+    EnumType,
+    NoneType,
+    OptionalType,
+    ProcessType,
+    SetType,
+    ValueType,
+    may_be_none,
+    same_kind,
+    without_none,
+)
 
 Reading = tuple[str, Callable[[], Expression]]
 """How a name is written without doubt, and what it is then."""
@@ -66,14 +90,30 @@ class Resolver(ABC):
         raise Failed
 
     def require(self, expression: Expression, expected: ValueType, what: str = "") -> Expression:
-        """Return the expression if its kind is the expected one; report and raise `Failed` if not."""
+        """Return the expression as a value of the expected type; report and raise `Failed` if its kind is another.
+
+        Where `T?` is found and a T is needed, `None` becomes an error of the run.
+        """
+        accepted = self.accept(expression, expected, what)
+        return accepted if may_be_none(expected) else self.given(accepted)
+
+    def given(self, expression: Expression) -> Expression:
+        """Return an expression whose value is never `None`: where it would be, there is none."""
+        if not isinstance(expression.type, OptionalType):
+            return expression
+        return Given(expression, expression.type.inner, expression.span)
+
+    def accept(self, expression: Expression, expected: ValueType, what: str = "") -> Expression:
+        """Return the expression if its kind is the expected one, `None` included: it is assigned, which is checked."""
         if isinstance(expression.type, CounterType):
             message = "a counter only counts: it is compared with numbers, and is no value for anything else"
             self.fail(Code.COUNTER_USE, message, expression.span, help="count with a range where the number is needed")
         if not same_kind(expression.type, expected):
             found = describe(expression.type)
             message = f"expected {describe(expected)}{what}, found {found}"
-            self.fail(Code.TYPE_MISMATCH, message, expression.span, label=f"this is {found}")
+            named = isinstance(expression.type, NoneType) and expected != INT
+            help_text = f"only a type `{expected}?` has it" if named else ""
+            self.fail(Code.TYPE_MISMATCH, message, expression.span, label=f"this is {found}", help=help_text)
         return expression
 
     # -- x --------------------------------------------------------------------------------------------------------
@@ -81,6 +121,7 @@ class Resolver(ABC):
     def name(self, node: ast.Name, text: Text, scope: Scope, expected: ValueType | None) -> Expression:
         """Resolve a bare name."""
         name, span = node.id, text.span(node)
+        expected = without_none(expected) if expected is not None else None
         if name in self.declarations.failed and name not in scope.locals and name not in scope.arguments:
             raise Failed
         readings = self._readings(name, span, scope, expected)
@@ -210,8 +251,10 @@ class Resolver(ABC):
     ) -> Expression:
         if len(indices) != len(variable.per):
             self._wrong_indices(variable, len(indices), span)
-        for index, value_type in zip(indices, variable.per, strict=True):
+        indices = tuple(
             self.require(index, value_type, " as an index")
+            for index, value_type in zip(indices, variable.per, strict=True)
+        )
         self.findings.used.add(("assigned" if scope.target else "read", variable.key))
         return VariableValue(variable.key, indices, instance, variable.type, span)
 
@@ -369,7 +412,7 @@ class Resolver(ABC):
             self.fail(Code.UNKNOWN_PROCESS, message, text.span(node.value), help=did_you_mean(written, processes))
         process = processes[node.value.id]
         index = self.expression(node.slice, text, scope.reading(), process.type)
-        self.require(index, process.type, " as the instance")
+        index = self.require(index, process.type, " as the instance")
         own = isinstance(index, SelfValue) and scope.process is process
         if not own and not scope.sees_processes:
             message = f"a step of a process cannot see what other instances of `{process.name}` do or know"
@@ -466,7 +509,7 @@ class Resolver(ABC):
                 self.fail(code, f"`{node.id}` is {kind}, and {_TYPE_NEEDED}", span, help=help_text)
         self.fail(Code.UNKNOWN_TYPE, f"no type is named `{node.id}`", span, help=help_text)
 
-    def named_type(self, name: str) -> ValueType | None:
+    def named_type(self, name: str) -> ElementType | OptionalType | SetType | None:
         """Return the type of that name, None if there is none."""
         declarations = self.declarations
         if name == "bool":
@@ -486,6 +529,16 @@ def describe(value_type: ValueType) -> str:
             return "a truth value"
         case EnumType(name=name):
             return f"a `{name}`"
+        case OptionalType(inner=inner):
+            return f"{describe(inner)} or `None`"
+        case SetType(element=BoolType()):
+            return "a set of truth values"
+        case SetType(element=EnumType(name=name)):
+            return f"a set of `{name}`"
+        case SetType():
+            return "a set of numbers"
+        case NoneType():
+            return "`None`"
         case _:
             return "a number"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from typing import Literal
 
 from model.expressions import Expression
 from model.source import Span
-from model.specification import CounterComparison, Fault, Parameter, Variable
-from model.types import EnumType, ProcessType, RangeType, ValueType
+from model.specification import CounterComparison, Fault, Parameter, Restarts, Variable
+from model.types import DeclaredType, EnumType, ProcessType, ValueType
 from model.yamlnodes import Scalar
 
 
@@ -39,6 +40,8 @@ class ProcessHeader:
     environment: bool
     volatile: Mapping[str, Variable]
     labels: tuple[str, ...]
+    boot: str | None = None
+    restarts: Restarts = "at_once"
 
     @property
     def type(self) -> ProcessType:
@@ -54,7 +57,7 @@ class Declarations:
     """
 
     parameters: dict[str, Parameter] = field(default_factory=dict)
-    types: dict[str, EnumType | RangeType] = field(default_factory=dict)
+    types: dict[str, DeclaredType] = field(default_factory=dict)
     stores: dict[str, bool] = field(default_factory=dict)
     """Store name → whether it is versioned."""
     shared: dict[str, list[Variable]] = field(default_factory=dict)
@@ -65,6 +68,10 @@ class Declarations:
     processes: dict[str, ProcessHeader] = field(default_factory=dict)
     variable_names: frozenset[str] = frozenset()
     """All names that the file gives to variables: known before the variables themselves, for better messages."""
+    properties: frozenset[str] = frozenset()
+    """The names of all properties, known before any of them is read."""
+    checked: frozenset[str] = frozenset()
+    """Those of the `checked` ones."""
     failed: set[str] = field(default_factory=set)
     """Names whose declaration has failed: using one is no further error."""
     incomplete: bool = False
@@ -150,6 +157,8 @@ class Scope:
     target: bool = False
     """Whether this is assigned to, not read."""
     fault_allowed: bool = False
+    crash: Literal["", "torn", "on_crash"] = ""
+    """The key of the body that this is part of, if a crash runs it."""
     inside_next: bool = False
     active_definitions: tuple[str, ...] = ()
 

@@ -15,11 +15,17 @@ from typing import Final, Literal
 from model.diagnostics import Diagnostic
 from model.expressions import ComparisonOperator, Expression
 from model.source import Source, Span
-from model.statements import Statement
-from model.types import EnumType, RangeType, Value, ValueType
+from model.statements import Check, Goto, Statement, assigned, walk_statements
+from model.types import DeclaredType, Value, ValueType
 
 UNLIMITED: Final = "unlimited"
 """The word for a fault that may happen any number of times."""
+
+
+Restarts = Literal["at_once", "later", "never"]
+"""When a crashed instance is up again: in the same transition, in one of its own, or not at all."""
+
+RESTARTS: Final[tuple[Restarts, ...]] = ("at_once", "later", "never")
 
 
 class Role(Enum):
@@ -51,6 +57,10 @@ class Variable:
     per: tuple[ValueType, ...]
     initial: Expression | None
     span: Span
+    keep: bool = False
+    """Of volatile memory: whether only a crash and `stop()` reset it, and not the way back to the first step."""
+    starts_anywhere: bool = False
+    """Whether it says `init: any`: it starts with every value of its type, each element of an array on its own."""
 
     @property
     def key(self) -> str:
@@ -134,10 +144,12 @@ class Step:
     span: Span
     next_label: str
     """Where a path goes that ends without `goto` or `stop`."""
+    torn: Step | None = None
+    """What a crash inside the step leaves behind: a body without a label of its own."""
 
     @property
     def id(self) -> str:
-        """The stable name, also of the kill point before the step: `process.step`."""
+        """The stable name, also of the kill point before the step: `process.step`; of a crash inside it, `….torn`."""
         return f"{self.process}.{self.name}"
 
 
@@ -155,11 +167,44 @@ class Process:
     stops: bool
     """Whether some step executes `stop()`."""
     span: Span
+    boot: str | None = None
+    """The step outside the order of falling through at which an instance starts, and starts again after a crash."""
+    restarts: Restarts = "at_once"
+    on_crash: Step | None = None
+    """What every crash does before memory is lost: a body without a label."""
 
     @property
     def first(self) -> str:
-        """The label at which an instance starts, and starts again."""
-        return self.steps[0].name
+        """The label of the first step: back there an instance forgets, and waiting there is no waiting."""
+        return next(step.name for step in self.steps if step.name != self.boot)
+
+    @property
+    def start(self) -> str:
+        """The label at which an instance starts, and starts again after a crash."""
+        return self.first if self.boot is None else self.boot
+
+    @property
+    def kill_points(self) -> tuple[str, ...]:
+        """The ids of all places where a crash could change anything but its budget, in the order of the steps."""
+        return tuple(
+            point
+            for step in self.steps
+            for point in (
+                *([step.id] if step.name != self.start or self._crash_matters_at_start else []),
+                *([step.torn.id] if step.torn is not None else []),
+            )
+        )
+
+    @property
+    def _crash_matters_at_start(self) -> bool:
+        """Whether a crash can change anything of an instance that is where a crash would put it."""
+        if self.restarts != "at_once" or (self.start == self.first and any(v.keep for v in self.volatile)):
+            return True
+        own = {variable.key for variable in self.volatile}
+        if self.on_crash is not None and any(key not in own for key in assigned(self.on_crash.body)):
+            return True
+        gone_to = {s.label for step in self.steps for s in walk_statements(step.body) if isinstance(s, Goto)}
+        return self.start == self.boot and self.boot in gone_to and bool(self.volatile or self.reads)
 
 
 class PropertyKind(Enum):
@@ -169,16 +214,37 @@ class PropertyKind(Enum):
     STEP = "step"
     POSSIBLE = "possible"
     RECOVERABLE = "recoverable"
+    LEADS_TO = "leads_to"
+    CHECKED = "checked"
+
+    @property
+    def of_transitions(self) -> bool:
+        """Whether what violates it is a transition, the last one of its trace."""
+        return self in (PropertyKind.STEP, PropertyKind.CHECKED)
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A named claim about every run."""
+    """A named claim about every run.
+
+    Of `leads_to: [p, q]` the expression is `implies(p, q)`, which is false in the states from which `q` is owed, and
+    `goal` is `q`; of all others the goal is None.
+
+    A `checked` one claims nothing of states: its expression is constantly true, and `sentence` says what the `check`
+    statements of its name look at.
+    """
 
     name: str
     kind: PropertyKind
     expression: Expression
     span: Span
+    sentence: str = ""
+    goal: Expression | None = None
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything that has to have a value where the property is judged."""
+        return (self.expression,) if self.goal is None else (self.expression, self.goal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +290,7 @@ class Question:
     repaired_by: tuple[str, ...]
     """Hold where those of `shown_by` break."""
     not_repaired_by: tuple[str, ...]
-    """Look like a repair and still break some of the same properties."""
+    """Look like a repair and still break something."""
     unanswered: str
     span: Span
 
@@ -236,7 +302,7 @@ class Specification:
     name: str
     title: str
     parameters: Mapping[str, Parameter]
-    types: Mapping[str, EnumType | RangeType]
+    types: Mapping[str, DeclaredType]
     stores: Mapping[str, Store]
     ghosts: tuple[Variable, ...]
     faults: Mapping[str, Fault]
@@ -244,11 +310,23 @@ class Specification:
     processes: Mapping[str, Process]
     properties: Mapping[str, Property]
     views: Mapping[str, tuple[str, ...]]
+    initially: Expression | None = None
+    """What holds in every initial state; the others that `init: any` makes are none."""
     variables: Mapping[str, Variable] = field(default_factory=dict)
     """Every variable by its key."""
     comparisons: tuple[CounterComparison, ...] = ()
     unrollings: tuple[Unrolling, ...] = ()
     """What can be checked only when the parameters are fixed (`model.system`)."""
+
+    @property
+    def checked(self) -> frozenset[str]:
+        """The properties that some step, or what a crash leaves behind, has a `check` of."""
+        found: set[str] = set()
+        for process in self.processes.values():
+            for step in (*process.steps, *(step.torn for step in process.steps), process.on_crash):
+                statements = walk_statements(step.body) if step is not None else ()
+                found |= {statement.property for statement in statements if isinstance(statement, Check)}
+        return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

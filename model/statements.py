@@ -32,12 +32,16 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """`x = choose(…)`: any element of a type (`domain`) or of a set written in place (`elements`)."""
+    """`x = choose(…)`: any element of a type (`domain`), of a set written in place (`elements`), or of a set variable.
+
+    `source` is that set where there is one, an expression.
+    """
 
     target: Target
     domain: ValueType | None
     elements: tuple[Expression, ...]
     span: Span
+    source: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,16 @@ class Read:
     span: Span
 
 
-Statement = Assign | Count | Choose | If | For | When | Goto | Stop | Read
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`check(name, e)`: at this very moment `e`, or the `checked` property is violated; the path goes on either way."""
+
+    property: str
+    condition: Expression
+    span: Span
+
+
+Statement = Assign | Count | Choose | If | For | When | Goto | Stop | Read | Check
 
 
 def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
@@ -107,6 +120,13 @@ def walk_statements(body: tuple[Statement, ...]) -> Iterator[Statement]:
                 yield from walk_statements(statement.body)
             case _:
                 pass
+
+
+def assigned(body: tuple[Statement, ...]) -> Iterator[str]:
+    """Yield the key of every variable, locals aside, that a body may assign."""
+    for statement in walk_statements(body):
+        if isinstance(statement, Assign | Count | Choose) and isinstance(statement.target, VariableValue):
+            yield statement.target.key
 
 
 def always_ends(statement: Statement) -> bool:
@@ -133,8 +153,9 @@ def expressions_of(statement: Statement) -> tuple[Expression, ...]:
         case Count():
             return (*statement.target.indices, statement.amount)
         case Choose():
-            return (*_target_indices(statement.target), *statement.elements)
-        case If() | When():
+            source = () if statement.source is None else (statement.source,)
+            return (*_target_indices(statement.target), *statement.elements, *source)
+        case If() | When() | Check():
             return (statement.condition,)
         case _:
             return ()

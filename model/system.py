@@ -7,9 +7,11 @@ contract: traces, hashes and packings depend on it.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from model import limits
@@ -18,7 +20,20 @@ from model.counters import above_message, compares_above
 from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.source import Span
 from model.specification import UNLIMITED, Allowance, Fault, Process, Scenario, Specification, Step, Variable
-from model.types import BoolType, CounterType, EnumType, ProcessType, RangeType, Value, ValueType
+from model.types import (
+    BoolType,
+    CounterType,
+    EnumType,
+    NoneType,
+    OptionalType,
+    ProcessType,
+    RangeType,
+    SetType,
+    SetValue,
+    Value,
+    ValueType,
+    whole,
+)
 
 State = tuple[Value, ...]
 """One value for each slot, in the order of the slots."""
@@ -26,45 +41,82 @@ State = tuple[Value, ...]
 STOPPED = "stopped"
 """What stands in the label slot of an instance after `stop()`; no step can have this name (see `Domain`)."""
 
+CRASHED = "crashed"
+"""What stands there while an instance is down after a crash; no step can have this name either."""
+
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A finite set of values in a fixed order; `literals` is None for integers, which count up from `low`."""
+    """A finite set of values in a fixed order; `literals` is None for integers, which count up from `low`.
+
+    `inner` is the domain of T where this is one of `T?`: `None` comes first. `elements` is the domain of T where this
+    is one of `set of T`: the bits of a set's position say which elements it has.
+    """
 
     low: int
     size: int
     literals: tuple[Value, ...] | None = None
     counter: bool = False
+    inner: Domain | None = None
+    elements: Domain | None = None
+
+    @classmethod
+    def optional(cls, inner: Domain) -> Domain:
+        """Return the domain with `None` and the values of another."""
+        return cls(0, inner.size + 1, inner=inner)
+
+    @classmethod
+    def sets(cls, elements: Domain) -> Domain:
+        """Return the domain of all sets of another's values."""
+        values = list(elements.values())
+        masks = range(1 << elements.size)
+        literals = tuple(SetValue(tuple(_plain(v) for i, v in enumerate(values) if mask >> i & 1)) for mask in masks)
+        return cls(0, len(literals), literals, elements=elements)
 
     def values(self) -> Iterator[Value]:
         """Yield the values in order."""
-        yield from self.literals if self.literals is not None else range(self.low, self.low + self.size)
+        if self.inner is not None:
+            yield None
+            yield from self.inner.values()
+        else:
+            yield from self.literals if self.literals is not None else range(self.low, self.low + self.size)
 
     def contains(self, value: Value) -> bool:
         """Tell whether the value is one of the domain's; `True` is no integer here."""
+        if self.inner is not None:
+            return value is None or self.inner.contains(value)
         if self.literals is not None:
             return value in self.literals
         return isinstance(value, int) and not isinstance(value, bool) and self.low <= value < self.low + self.size
 
     def index(self, value: Value) -> int:
         """Return the position of a value in the order of the domain, from 0."""
+        if self.inner is not None:
+            return 0 if value is None else 1 + self.inner.index(value)
         if self.literals is not None:
             return self.literals.index(value)
-        assert isinstance(value, int)
-        return value - self.low
+        return whole(value) - self.low
 
     def value(self, index: int) -> Value:
         """Return the value at a position."""
+        if self.inner is not None:
+            return self.inner.value(index - 1) if index else None
         return self.literals[index] if self.literals is not None else self.low + index
 
     @property
     def first(self) -> Value:
         """The default initial value: 0 where that is an integer of the domain, else the first."""
+        if self.inner is not None:
+            return None
         if self.literals is None:
             return 0 if self.contains(0) else self.low
         return self.literals[0]
 
     def __str__(self) -> str:
+        if self.inner is not None:
+            return f"{self.inner} or None"
+        if self.elements is not None:
+            return f"set of {self.elements}"
         if self.literals is not None:
             return "{" + ", ".join(str(v) for v in self.literals) + "}"
         return f"{self.low}..{self.low + self.size - 1}"
@@ -84,6 +136,8 @@ class Slot:
     lane: str
     domain: Domain
     initial: Value
+    free: bool = False
+    """Whether a run may start with any value of the domain; `initial` is then the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +176,8 @@ class TransitionSystem:
 
         Raises:
             SpecificationError: a parameter or an initial value lies outside its type, a type is empty, too large, or
-                gone over together with others too often, or a counter is compared with more than it can tell.
+                gone over together with others too often, a counter is compared with more than it can tell, or there
+                are no initial states, or too many.
         """
         self.specification = specification
         self.parameters: dict[str, Value] = {
@@ -142,11 +197,13 @@ class TransitionSystem:
         self.label_slots: dict[tuple[str, int], int] = {}
         self.fresh_slots: dict[tuple[str, int, str], int] = {}
         self.budget_slots: dict[str, int] = {}
+        self.kill_points = {p.name: frozenset(p.kill_points) for p in specification.processes.values()}
         for value_type in specification.types.values():
             self.domain(value_type)
         self._check_sizes()
         self._check_comparisons()
         self._lay_out()
+        self._check_initial_states()
 
     @classmethod
     def of(cls, scenario: Scenario) -> TransitionSystem:
@@ -162,7 +219,7 @@ class TransitionSystem:
                 continue
             low, high = constant_value(declared.low, self.parameters), constant_value(declared.high, self.parameters)
             value = self.parameters[name]
-            if not int(low) <= int(value) <= int(high):
+            if not whole(low) <= whole(value) <= whole(high):
                 message = f"`{name}` lies in {low}..{high}; {value} is outside"
                 raise SpecificationError([Diagnostic(Code.PARAMETER_OUT_OF_RANGE, message, parameter.span)])
 
@@ -180,14 +237,14 @@ class TransitionSystem:
     def _check_comparisons(self) -> None:
         """Refuse comparisons that ask of a counter what it cannot tell (language, point 12)."""
         for comparison in self.specification.comparisons:
-            threshold = int(constant_value(comparison.threshold, self.parameters))
-            limit = int(constant_value(comparison.limit, self.parameters))
+            threshold = whole(constant_value(comparison.threshold, self.parameters))
+            limit = whole(constant_value(comparison.limit, self.parameters))
             if compares_above(comparison.operator, threshold, limit):
                 message = f"with these parameters {above_message(comparison.operator, threshold, limit)}"
                 raise SpecificationError([Diagnostic(Code.COUNTER_COMPARED_ABOVE, message, comparison.span)])
 
     def _count(self, process: Process) -> int:
-        count = int(constant_value(process.count, self.parameters))
+        count = whole(constant_value(process.count, self.parameters))
         if not 0 <= count <= limits.INSTANCES_MAX:
             message = f"`{process.name}` has {count:,} instances; 0 to {limits.INSTANCES_MAX} are allowed"
             raise SpecificationError([Diagnostic(Code.LIMIT, message, process.count.span)])
@@ -196,7 +253,7 @@ class TransitionSystem:
     def _budget(self, fault: Fault, allowance: Allowance | None) -> Budget:
         at_most: int | Literal["unlimited"] | None = allowance.at_most if allowance is not None else None
         if at_most is None:
-            at_most = UNLIMITED if fault.at_most == UNLIMITED else int(constant_value(fault.at_most, self.parameters))
+            at_most = UNLIMITED if fault.at_most == UNLIMITED else whole(constant_value(fault.at_most, self.parameters))
         if at_most != UNLIMITED and not 0 <= int(at_most) <= limits.FAULT_BUDGET_MAX:
             message = (
                 f"the fault `{fault.name}` is allowed {at_most} times; 0 to {limits.FAULT_BUDGET_MAX:,} can be counted"
@@ -224,17 +281,31 @@ class TransitionSystem:
             case ProcessType(name=name):
                 return Domain(0, self.counts[name])
             case CounterType(limit=limit):
-                most = int(constant_value(limit, self.parameters))
+                most = whole(constant_value(limit, self.parameters))
                 self._check_size(most + 1, 2, f"counter {most}", limit.span, limits.COUNTER_MAX + 1)
                 return Domain(0, most + 1, counter=True)
             case RangeType(low=low, high=high):
                 assert low is not None, "only declared types have domains"
                 assert high is not None, "only declared types have domains"
-                first, last = int(constant_value(low, self.parameters)), int(constant_value(high, self.parameters))
+                first, last = whole(constant_value(low, self.parameters)), whole(constant_value(high, self.parameters))
                 self._check_size(
                     last - first + 1, 1, f"{first}..{last}", low.span.joined(high.span), limits.RANGE_SIZE_MAX
                 )
                 return Domain(first, last - first + 1)
+            case OptionalType(inner=inner):
+                return Domain.optional(self.domain(inner))
+            case SetType(element=element):
+                return self._sets(value_type, self.domain(element))
+            case NoneType():
+                raise AssertionError("nothing is declared to be `None` alone")
+
+    def _sets(self, value_type: SetType, elements: Domain) -> Domain:
+        if elements.size > limits.SET_ELEMENTS_MAX:
+            message = f"with these parameters the elements of `{value_type}` are {elements.size:,} values"
+            most = f"at most {limits.SET_ELEMENTS_MAX} are allowed"
+            spans = [t.low.span for t in (value_type.element,) if isinstance(t, RangeType) and t.low is not None]
+            raise SpecificationError([Diagnostic(Code.LIMIT, f"{message}; {most}", spans[0] if spans else None)])
+        return Domain.sets(elements)
 
     def _check_size(self, size: int, least: int, text: str, span: Span, most: int) -> None:
         if size < least:
@@ -264,11 +335,11 @@ class TransitionSystem:
 
     def _place_instance(self, process: Process, instance: int) -> None:
         lane = self.instance_name(process.name, instance)
-        labels: tuple[Value, ...] = tuple(step.name for step in process.steps)
-        domain = Domain(0, 0, (*labels, STOPPED) if process.stops else labels)
-        domain = Domain(0, len(domain.literals or ()), domain.literals)
+        labels: list[Value] = [step.name for step in process.steps]
+        labels += [STOPPED] if process.stops else []
+        labels += [CRASHED] if process.restarts != "at_once" else []
         self.label_slots[process.name, instance] = self._add(
-            Slot(f"{lane} at", lane, domain, process.first), process.span
+            Slot(f"{lane} at", lane, Domain(0, len(labels), tuple(labels)), process.start), process.span
         )
         for variable in process.volatile:
             self._place(variable, instance, lane, f"{lane}.{variable.name}")
@@ -290,7 +361,7 @@ class TransitionSystem:
         indices = tuple(self.domain(t) for t in variable.per)
         self.layouts[variable.key, instance] = ArrayLayout(len(self.slots), indices)
         for suffix in _suffixes(indices):
-            self._add(Slot(name + suffix, lane, domain, initial), variable.span)
+            self._add(Slot(name + suffix, lane, domain, initial, variable.starts_anywhere), variable.span)
 
     def _add(self, slot: Slot, span: Span | None) -> int:
         if len(self.slots) >= limits.SLOTS_MAX:
@@ -299,12 +370,30 @@ class TransitionSystem:
         self.slots.append(slot)
         return len(self.slots) - 1
 
+    def _check_initial_states(self) -> None:
+        combinations = math.prod(slot.domain.size for slot in self.slots if slot.free)
+        if combinations > limits.INITIAL_STATES_MAX:
+            first = next(v for v in self.specification.variables.values() if v.starts_anywhere)
+            message = f"`init: any` makes more than {limits.INITIAL_STATES_MAX:,} initial states"
+            help_text = "let fewer variables start anywhere; `initially` is asked only afterwards"
+            raise SpecificationError([Diagnostic(Code.LIMIT, message, first.span, help=help_text)])
+        if self.specification.initially is not None and not self.initial_states:
+            message = "no state satisfies this, so no run can start"
+            raise SpecificationError([Diagnostic(Code.NO_INITIAL_STATE, message, self.specification.initially.span)])
+
     # -- reading --------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def initial_states(self) -> tuple[State, ...]:
-        """The states in which a run can start."""
-        return (tuple(slot.initial for slot in self.slots),)
+        """The states in which a run can start, the last slot that starts anywhere varying fastest."""
+        starts = [tuple(slot.domain.values()) if slot.free else (slot.initial,) for slot in self.slots]
+        states = itertools.product(*starts)
+        if self.specification.initially is None:
+            return tuple(states)
+        # The evaluator is about systems; here one asks it about itself.
+        from model.evaluate import satisfying
+
+        return satisfying(self, self.specification.initially, states)
 
     def instance_name(self, process: str, instance: int) -> str:
         """Return how an instance is called: by its process alone where it is the only one."""
@@ -316,12 +405,24 @@ class TransitionSystem:
             for instance in range(self.counts[process.name]):
                 yield process, instance
 
-    def memory_slots(self, process: Process, instance: int) -> Iterator[int]:
-        """Yield the slots that a process forgets at its first step: volatile memory and fresh bits."""
+    def memory_slots(self, process: Process, instance: int, *, kept: bool = True) -> Iterator[int]:
+        """Yield the slots that an instance loses in a crash: volatile memory and fresh bits.
+
+        Without what is `kept` they are those that it forgets at its first step.
+        """
         for variable in process.volatile:
-            yield from self.layouts[variable.key, instance].slots
+            if kept or not variable.keep:
+                yield from self.layouts[variable.key, instance].slots
         for store in process.reads:
             yield self.fresh_slots[process.name, instance, store]
+
+    def waits(self, state: State) -> bool:
+        """Tell whether some instance stands before a step that is not its first one: neither stopped nor down."""
+        return any(
+            state[self.label_slots[process.name, instance]] not in (process.first, STOPPED, CRASHED)
+            for process, instance in self.instances()
+            if not process.environment
+        )
 
     def others_fresh(self, process: str, instance: int, store: str) -> Iterator[int]:
         """Yield the fresh bits of a store that a write by this instance clears."""
@@ -339,6 +440,12 @@ class TransitionSystem:
         """Yield every step of the specification."""
         for process in self.specification.processes.values():
             yield from process.steps
+
+
+def _plain(value: Value) -> bool | int | str:
+    assert value is not None
+    assert not isinstance(value, SetValue)
+    return value
 
 
 def _suffixes(indices: tuple[Domain, ...]) -> list[str]:

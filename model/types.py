@@ -7,14 +7,26 @@ literal of one enumeration. Whether an integer lies in its range is a question f
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from model.expressions import Expression
 
-Value = bool | int | str
-"""What a variable holds: a boolean, an integer, or a literal of an enumeration by its name."""
+
+@dataclass(frozen=True, slots=True)
+class SetValue:
+    """A set of values, each once and in the order of their type, so that equal sets are equal."""
+
+    elements: tuple[bool | int | str, ...] = ()
+
+    def __str__(self) -> str:
+        return "{" + ", ".join(map(str, self.elements)) + "}"
+
+
+Value = bool | int | str | SetValue | None
+"""What a variable holds: a boolean, an integer, a literal of an enumeration by its name, a set of these, or `None`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +85,96 @@ class ProcessType:
         return self.name
 
 
-ValueType = BoolType | EnumType | RangeType | CounterType | ProcessType
+ElementType = BoolType | EnumType | RangeType | ProcessType
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalType:
+    """`T?`: `None`, and then the values of T. `name` is the declared name, None where it is written in place."""
+
+    inner: ElementType
+    name: str | None = None
+
+    def __str__(self) -> str:
+        return self.name or f"{self.inner}?"
+
+
+@dataclass(frozen=True, slots=True)
+class SetType:
+    """`set of T`: all sets of values of T. `name` is the declared name, None where it is written in place."""
+
+    element: ElementType
+    name: str | None = None
+
+    def __str__(self) -> str:
+        return self.name or f"set of {self.element}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoneType:
+    """The type of the word `None` alone."""
+
+    def __str__(self) -> str:
+        return "None"
+
+
+DeclaredType = EnumType | RangeType | OptionalType | SetType
+ValueType = BoolType | EnumType | RangeType | CounterType | ProcessType | OptionalType | SetType | NoneType
 
 BOOL = BoolType()
 INT = RangeType()
+NONE = NoneType()
 
 
 def same_kind(left: ValueType, right: ValueType) -> bool:
-    """Tell whether values of the two types can be compared and assigned to one another."""
+    """Tell whether values of the two types can be compared and assigned to one another.
+
+    `None` alone goes with every type that has it. Whether a value of `T?` is a T is a question for a run.
+    """
+    if isinstance(left, NoneType) or isinstance(right, NoneType):
+        return may_be_none(left) and may_be_none(right)
     return kind_of(left) == kind_of(right)
 
 
+def may_be_none(value_type: ValueType) -> bool:
+    """Tell whether `None` is a value of the type."""
+    return isinstance(value_type, OptionalType | NoneType)
+
+
+def without_none(value_type: ValueType) -> ValueType:
+    """Return the T of a `T?`, and every other type as it is."""
+    return value_type.inner if isinstance(value_type, OptionalType) else value_type
+
+
+def collected(elements: Iterable[Value], element_type: ValueType) -> SetValue:
+    """Return the set of some values of one kind; `element_type` is a type of that kind."""
+    found = {element for element in elements if element is not None and not isinstance(element, SetValue)}
+    if isinstance(element_type, EnumType):
+        return SetValue(tuple(literal for literal in element_type.literals if literal in found))
+    return SetValue(tuple(sorted(found, key=int)))
+
+
+def whole(value: Value) -> int:
+    """Return a value that is known to be a number."""
+    assert isinstance(value, int)
+    return value
+
+
 def kind_of(value_type: ValueType) -> str:
-    """Name the kind of a type: `bool`, `integer`, or the name of the enumeration."""
+    """Name the kind of a type: `bool`, `integer`, the name of the enumeration, or `set of` one of these.
+
+    Values of `T?` are of the kind of T.
+    """
     match value_type:
         case BoolType():
             return "bool"
         case EnumType(name=name):
             return name
+        case OptionalType(inner=inner):
+            return kind_of(inner)
+        case SetType(element=element):
+            return f"set of {kind_of(element)}"
+        case NoneType():
+            return "None"
         case _:
             return "integer"

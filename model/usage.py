@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from model.declare import Declared, span_of
 from model.diagnostics import Code, Diagnostics, did_you_mean, quoted
 from model.source import Span
-from model.specification import Variable
+from model.specification import PropertyKind, Variable
 
 
 def warn_of_unused(base: Declared, all_declared: Iterable[Declared], diagnostics: Diagnostics) -> None:
@@ -30,7 +30,7 @@ def _warn_of_variable(
     if ("read", variable.key) not in used and variable.name not in mentioned:
         message = f"nothing reads {quoted(variable.key)}, which makes the state space larger"
         diagnostics.report(Code.NEVER_USED, message, variable.span)
-    elif ("assigned", variable.key) not in used:
+    elif ("assigned", variable.key) not in used and not variable.starts_anywhere:
         message = f"no step assigns {quoted(variable.key)}, so it keeps its initial value"
         diagnostics.report(Code.NEVER_ASSIGNED, message, variable.span, help="a parameter says that better")
 
@@ -67,5 +67,8 @@ def _declarations(declared: Declared) -> Iterator[tuple[str, str, Span | None]]:
     for name, fault in specification.faults.items():
         if not fault.crashes:
             yield "fault", name, fault.span
+    for asked in specification.properties.values():
+        if asked.kind is PropertyKind.CHECKED:
+            yield "checked", asked.name, asked.span
     for name in dict.fromkeys(table for table, _ in specification.tables):
         yield "table", name, span_of(declared.tree, "tables", name)

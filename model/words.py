@@ -8,16 +8,20 @@ import re
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 """What a name is that expressions use. ASCII only: Python would silently read `ﬁnished` as `finished`."""
 
-CALLS = ("all", "any", "count", "implies", "min", "max", "next", "fresh", "fault", "stopped", "crashed")
+CALLS = ("all", "any", "count", "implies", "min", "max", "next", "fresh", "fault", "stopped", "crashed", "size", "set")
 """Words that are called for a value."""
 
-STATEMENT_CALLS = ("when", "goto", "stop", "read")
+STATEMENT_CALLS = ("when", "goto", "stop", "read", "check")
 """Words that are called as a statement."""
 
-LATER_CALLS = {"check": "`check`", "size": "sets (`size`)"}
-LATER_METHODS = ("add", "remove")
-LATER_KEYS = frozenset({"torn", "on_crash", "restarts", "boot", "keep", "initially", "leads_to", "checked"})
-"""Keys of the language that come later."""
+SET_METHODS = ("add", "remove")
+"""Words that are called of a set variable, as a statement: `s.add(x)`."""
+
+NOT_IN_CRASHES = {
+    "torn": frozenset({"goto", "stop", "read", "fault"}),
+    "on_crash": frozenset({"goto", "stop", "read", "fault", "when", "fresh"}),
+}
+"""What has no place in the bodies that a crash runs, by the key that such a body stands under."""
 
 PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})
 """What nothing can be called: Python reads these words before we do, or somebody would take them for a truth value."""
@@ -25,14 +29,12 @@ PYTHON_WORDS = frozenset({*keyword.kwlist, "self", "true", "false"})
 RESERVED = PYTHON_WORDS | {
     *CALLS,
     *STATEMENT_CALLS,
-    *LATER_CALLS,
     "choose",
     "ghost",
     "parameters",
     "bool",
     "nat",
     "counter",
-    "set",
 }
 """What nothing can be called that an expression reads, calls, or puts before a dot, and no step.
 

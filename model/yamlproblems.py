@@ -89,7 +89,10 @@ _RULES: tuple[tuple[str, Callable[[_Complaint], _Answer]], ...] = (
         r"flow (sequence|mapping)",
         lambda c: _Answer(
             f"a comma or the closing {'`]`' if 'sequence' in c.context else '`}`'} is missing here",
-            "put quotes around an expression that contains brackets, braces, commas or colons",
+            # PyYAML's own parser, unlike the one in C, ends a word inside braces before a `?`.
+            "put quotes around a type that ends with `?`"
+            if c.character == "?"
+            else "put quotes around an expression that contains brackets, braces, commas or colons",
             begun="opened here",
         ),
     ),

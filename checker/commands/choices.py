@@ -206,7 +206,7 @@ def _points(specification: Specification, name: str, text: str, found: list[Diag
         message = f"`@` places crashes, and `{name}` is none"
         found.append(Diagnostic(Code.OPTION_VALUE, message, None))
         return frozenset()
-    known = [step.id for process in fault.crashes for step in specification.processes[process].steps[1:]]
+    known = [point for process in fault.crashes for point in specification.processes[process].kill_points]
     points = text.split(",")
     found += check_names(points, known, Code.NO_KILL_POINT, "kill point")
     return frozenset(points)

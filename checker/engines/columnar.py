@@ -8,29 +8,29 @@ by layer, for all findings of all systems at once. Every trace is replayed by th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.backends.columns.compiler import EventKey
-from checker.backends.columns.program import SYSTEMS_MAX, Program, Tally, Words
+from checker.backends.columns.program import Program, Tally, Words
 from checker.backends.columns.terms import Term
-from checker.backends.columns.translation import Claim, Translation, slot_keys
+from checker.backends.columns.translation import Claim, Translation
 from checker.engines import frontier
+from checker.engines.grouping import grouped
+from checker.engines.lassosearch import KeyLasso, LassoSearch, PathKinds
 from checker.engines.processes import in_processes
 from checker.engines.recover import lost_states
 from checker.engines.widestates import WideCodec
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
-from checker.trace import EngineDisagreement, Trace, replay
-from model.evaluate import Evaluator
+from checker.trace import EngineDisagreement, Trace, first_error, replay
 from model.source import Span
 from model.specification import PropertyKind
 from model.system import State, TransitionSystem
-from model.transitions import Action, EvaluationError, Failure
+from model.transitions import Action
 
-WORD_BITS = 64
 LAYERS_IN_MEMORY = 4 << 20
 """Bytes of layers held in memory; older ones go to a temporary file."""
 
@@ -52,7 +52,7 @@ def explore(
         SpecificationError: a limit of the language is met in translation.
         EngineDisagreement: the evaluator does not confirm a trace.
     """
-    groups = _groups(systems)
+    groups = grouped(systems)
 
     def explored_group(group: list[int], workers: int, silent: bool) -> list[Exploration]:
         # Translated where it is explored, so that this too is shared between the processors.
@@ -67,26 +67,6 @@ def explore(
         # What comes back from another process leaves the systems behind.
         results[i].system = system
     return [results[i] for i in range(len(systems))]
-
-
-def _groups(systems: Sequence[TransitionSystem]) -> list[list[int]]:
-    """Divide systems into groups whose common states fit one word: each joins the first group in which it fits.
-
-    A system that does not fit a word even alone stays alone.
-    """
-    groups: list[tuple[list[int], dict[Hashable, int]]] = []
-    for number, system in enumerate(systems):
-        own = {key: slot.domain.size for key, slot in zip(slot_keys(system), system.slots, strict=True)}
-        for group, sizes in groups:
-            joined = {key: max(sizes.get(key, 1), own.get(key, 1)) for key in {**sizes, **own}}
-            bits = sum((size - 1).bit_length() for size in joined.values()) + len(group).bit_length()
-            if bits <= WORD_BITS and len(group) < SYSTEMS_MAX:
-                group.append(number)
-                sizes.update(joined)
-                break
-        else:
-            groups.append(([number], own))
-    return [group for group, _ in groups]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +117,7 @@ class _Run:
         self.found: dict[tuple[int, int], _Target] = {}
         self.failures: dict[int, _Target] = {}
         self.waiting: dict[int, _Target] = {}
+        self.lassos: dict[tuple[str, int], KeyLasso] = {}
         self.still_possible: dict[tuple[str, int], tuple[str, ...]] = {}
         self.tallies: list[Tally] = []
         self.idle: list[Tally] = []
@@ -175,6 +156,7 @@ class _Run:
         self._summarise(outcome.complete)
         self._shadows()
         self._recoverable()
+        self._leads_to()
         self._traces()
         self.layers.close()
         return self.results
@@ -369,15 +351,17 @@ class _Run:
         for number in np.flatnonzero(self.paths[:, i]).tolist():
             path = program.entries[number].path
             action = path.action
-            if action.kill_point is None:
-                coverage.steps.add(f"{action.process}.{action.label}")
-            else:
+            if action.step is not None:
+                coverage.steps.add(action.step)
+            if action.kill_point is not None:
                 coverage.kill_points.add(action.kill_point)
             coverage.faults.update(path.faults)
             keys.update(program.implied_events(number))
         for key in keys:
-            if len(key) == 3:
-                coverage.branches.add((key[1], key[2]))
+            if len(key) == 3 and isinstance(key[2], str):
+                coverage.checks.add(key[2])
+            elif len(key) == 3:
+                coverage.branches.add((key[1], key[2] is True))
             elif key[0] == "row":
                 coverage.rows.add(key[1])
             else:
@@ -405,15 +389,12 @@ class _Run:
     # -- recoverable ----------------------------------------------------------------------------------------------
 
     def _recoverable(self) -> None:
-        claims = [c for c in self.program.claims if c.kind is PropertyKind.RECOVERABLE]
-        if not claims or not any(result.complete for result in self.results):
+        groups = self._claims_by_name(PropertyKind.RECOVERABLE)
+        if not groups:
             return
         ordered = np.sort(np.concatenate([self.layers[depth] for depth in range(len(self.layers))]))
         complete = np.array([result.complete for result in self.results])
-        by_name: dict[str, list[Claim]] = {}
-        for claim in claims:
-            by_name.setdefault(claim.name, []).append(claim)
-        for group in by_name.values():
+        for group in groups:
             terms = self.program.terms
             goals = [(terms.all_of((c.term.value, terms.negation(c.term.error))), c.systems) for c in group]
             select = self.program.selector(goals)
@@ -422,6 +403,15 @@ class _Run:
             relevant = complete & np.array([bool(asked >> i & 1) for i in range(self.count)])
             goal |= ~relevant[self.system_numbers(ordered)]
             self._take_lost(group, lost_states(self.layers, ordered, goal, self._fair_successors))
+
+    def _claims_by_name(self, kind: PropertyKind) -> list[list[Claim]]:
+        """Return the claims of a kind that only the whole space decides, the readings of one property together."""
+        by_name: dict[str, list[Claim]] = {}
+        if any(result.complete for result in self.results):
+            for claim in self.program.claims:
+                if claim.kind is kind:
+                    by_name.setdefault(claim.name, []).append(claim)
+        return list(by_name.values())
 
     def _fair_successors(self, states: Words) -> Iterator[tuple[NDArray[np.int64], Words]]:
         """Yield, path by path, the rows of some states that take a fair path, and where it leads them."""
@@ -455,7 +445,37 @@ class _Run:
             return [self.keys_of(columns) for _, _, columns in found]
 
         frontier.explore(np.array([key], np.uint64), expand)
-        return tuple(sorted({f"{a.process}.{a.label}" for a in actions if a.fault is None}))
+        return tuple(sorted({a.step for a in actions if a.step is not None}))
+
+    # -- leads_to -------------------------------------------------------------------------------------------------
+
+    def _leads_to(self) -> None:
+        groups = self._claims_by_name(PropertyKind.LEADS_TO)
+        if not groups:
+            return
+        terms = self.program.terms
+        complete = sum(1 << i for i, result in enumerate(self.results) if result.complete)
+        kinds = PathKinds.of([entry.path for entry in self.program.entries])
+        for group in groups:
+            owing, silent = [], []
+            for claim in group:
+                assert claim.term.goal is not None, "`leads_to` has a goal"
+                sound, asked = terms.negation(claim.term.error), claim.systems & complete
+                owing.append((terms.all_of((terms.negation(claim.term.value), sound)), asked))
+                silent.append((terms.all_of((terms.negation(claim.term.goal), sound)), asked))
+            search = LassoSearch(self.layers, self._asking(owing), self._asking(silent), self._by_path, kinds)
+            for i, lasso in search.lassos(self.system_numbers):
+                claim = next(c for c in group if c.systems >> i & 1)
+                self.found[self.program.claims.index(claim), i] = _Target(lasso.depth, lasso.key)
+                self.lassos[claim.name, i] = lasso
+
+    def _asking(self, conditions: list[tuple[Term, int]]) -> Callable[[Words], NDArray[np.bool_]]:
+        select = self.program.selector(conditions)
+        return lambda keys: select(*self._words(keys))
+
+    def _by_path(self, states: Words) -> Iterator[tuple[int, NDArray[np.int64], Words]]:
+        for path, rows, columns in self.trace_from(states):
+            yield path, rows, self.keys_of(columns)
 
     # -- traces ---------------------------------------------------------------------------------------------------
 
@@ -466,9 +486,9 @@ class _Run:
         targets |= {("waiting", 0, i): t for i, t in self.waiting.items()}
         chains = self._walk_back(targets)
         for (kind, claim, i), target in targets.items():
-            trace = self._replayed(i, chains[kind, claim, i], target)
+            name = self.program.claims[claim].name if kind == "claim" else ""
+            trace = self._replayed(i, chains[kind, claim, i], target, name)
             if kind == "claim":
-                name = self.program.claims[claim].name
                 self.results[i].findings[name] = Finding(
                     len(trace), trace, still_possible=self.still_possible.get((name, i), ())
                 )
@@ -518,39 +538,24 @@ class _Run:
             raise EngineDisagreement(f"a state of layer {depth + 1} has no predecessor in layer {depth}")
         return found
 
-    def _replayed(self, i: int, chain: list[tuple[int, int]], target: _Target) -> Trace:
+    def _replayed(self, i: int, chain: list[tuple[int, int]], target: _Target, claim: str) -> Trace:
         if target.path >= 0:
             chain = [*chain, (target.successor, target.path)]
+        lasso, loop = self.lassos.get((claim, i)), None
+        if lasso is not None:
+            chain = [*chain, *lasso.stem, *lasso.cycle]
+            loop = lasso.depth + len(lasso.stem)
         states = [self._state(key)[1] for key, _ in chain]
         actions = [self.program.entries[path].path.action for _, path in chain[1:]]
-        return replay(self.results[i].system, states, actions)
+        system = self.results[i].system
+        return replay(system, states, actions, claimed=system.specification.properties.get(claim), loop=loop)
 
     def _failure(self, i: int, trace: Trace) -> Finding:
         """Find with the evaluator what goes wrong in a state that the columns call failing."""
-        error, action = _first_error(self.results[i].system, trace.last)
+        error, action = first_error(self.results[i].system, trace.last)
         if error is None:
             raise EngineDisagreement("the columns find a run-time error in a state in which the evaluator finds none")
         return Finding(len(trace), Trace(trace.initial, trace.steps, action), error)
-
-
-def _first_error(system: TransitionSystem, state: State) -> tuple[EvaluationError | None, Action | None]:
-    evaluator = Evaluator(system)
-    transitions = list(evaluator.transitions(state))
-    for transition in transitions:
-        if isinstance(transition, Failure):
-            return transition.error, transition.action
-    for claim in system.specification.properties.values():
-        successors = (
-            [t.successor for t in transitions if not isinstance(t, Failure)]
-            if claim.kind is PropertyKind.STEP
-            else [None]
-        )
-        for successor in successors:
-            try:
-                evaluator.holds(claim.expression, state, successor)
-            except EvaluationError as error:
-                return error, None
-    return None, None
 
 
 def _parts(keys: Words) -> Iterator[Words]:

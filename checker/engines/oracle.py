@@ -16,33 +16,24 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from checker.engines.plainlassos import Edge, unanswered
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
-from checker.trace import Trace, TraceStep
+from checker.trace import Trace, TraceStep, replay
 from model.evaluate import Evaluator
 from model.source import Span
 from model.specification import Property, PropertyKind, Row
-from model.system import STOPPED, State, TransitionSystem
+from model.system import State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure, Transition
 
 
 def explore(system: TransitionSystem, limits: Limits) -> Exploration:
     """Explore everything that is reachable, and decide every property of the specification.
 
-    An exploration that was cut short keeps what it has found, but says nothing of `recoverable` properties: a way to
-    the goal may lead through states that nobody has looked at.
+    An exploration that was cut short keeps what it has found, but says nothing of `recoverable` and `leads_to`
+    properties: a way to the goal, or out of a cycle, may lead through states that nobody has looked at.
     """
     return _Explorer(system, limits).run()
-
-
-@dataclass(frozen=True, slots=True)
-class _Edge:
-    """A transition between numbered states; `step` is None for a crash."""
-
-    target: int
-    fair: bool
-    step: str | None
 
 
 class _Explorer:
@@ -57,9 +48,14 @@ class _Explorer:
         self.numbers: dict[State, int] = {}
         self.parents: dict[int, tuple[int, Transition]] = {}
         """How each state but the initial ones was first reached."""
-        self.edges: list[list[_Edge]] = []
+        self.depths: list[int] = []
+        """How many transitions lead to each state at least."""
+        self.edges: list[list[Edge]] = []
         """The transitions from each expanded state, by its number."""
         self.goals: dict[str, set[int]] = {p.name: set() for p in self._of(PropertyKind.RECOVERABLE)}
+        self.owing: dict[str, set[int]] = {p.name: set() for p in self._of(PropertyKind.LEADS_TO)}
+        self.silent: dict[str, set[int]] = {p.name: set() for p in self._of(PropertyKind.LEADS_TO)}
+        """For each `leads_to` the states with `p` and without `q`, and all those without `q`."""
         self.started = time.monotonic()
 
     def run(self) -> Exploration:
@@ -76,6 +72,8 @@ class _Explorer:
         if self.result.complete:
             for recoverable in self._of(PropertyKind.RECOVERABLE):
                 self._recover(recoverable)
+            for leading in self._of(PropertyKind.LEADS_TO):
+                self._leads_to(leading)
         return self.result
 
     def _of(self, *kinds: PropertyKind) -> Iterable[Property]:
@@ -87,6 +85,7 @@ class _Explorer:
             return None
         number = self.numbers[state] = len(self.states)
         self.states.append(state)
+        self.depths.append(self.result.depth)
         return number
 
     def _layer(self, layer: list[int]) -> list[int]:
@@ -105,7 +104,7 @@ class _Explorer:
         errors = self._errors_of_properties(number, state)
         ways_out = 0
         following: list[int] = []
-        edges: list[_Edge] = []
+        edges: list[Edge] = []
         for outcome in self.evaluator.transitions(state):
             ways_out += 1
             if isinstance(outcome, Failure):
@@ -118,11 +117,12 @@ class _Explorer:
             if new is not None:
                 self.parents[new] = (number, outcome)
                 following.append(new)
-            edges.append(_Edge(self.numbers[outcome.successor], outcome.fair, _step_name(outcome.action)))
+            target = self.numbers[outcome.successor]
+            edges.append(Edge(target, outcome.action, outcome.fair, faulty=bool(outcome.faults)))
             errors += self._errors_on_transition(number, state, outcome)
         self.edges.append(edges)
         self.result.failing_states += errors > 0
-        if not ways_out and self.result.waiting is None and self._waits(state):
+        if not ways_out and self.result.waiting is None and self.system.waits(state):
             self.result.waiting = self._finding(number)
         return following
 
@@ -143,14 +143,37 @@ class _Explorer:
                     self.goals[asked.name].add(number)
             elif true == (asked.kind is PropertyKind.POSSIBLE) and asked.name not in self.result.findings:
                 self.result.findings[asked.name] = self._finding(number)
+        for asked in self._of(PropertyKind.LEADS_TO):
+            errors += self._errors_of_leads_to(number, state, asked)
         return errors
+
+    def _errors_of_leads_to(self, number: int, state: State, asked: Property) -> int:
+        """Note what is owed in a state; one in which a part has no value counts as answered: nothing rests on it."""
+        values: list[bool] = []
+        for expression in asked.expressions:
+            try:
+                values.append(self.evaluator.holds(expression, state))
+            except EvaluationError as error:
+                self._failed(number, error, None)
+        if len(values) < len(asked.expressions):
+            return 1
+        owes_nothing, answered = values
+        if not owes_nothing:
+            self.owing[asked.name].add(number)
+        if not answered:
+            self.silent[asked.name].add(number)
+        return 0
 
     def _errors_on_transition(self, number: int, state: State, transition: Transition) -> int:
         """Evaluate everything that is said of transitions; return how many properties have no value on this one."""
         errors = 0
-        for asked in self._of(PropertyKind.STEP):
+        for asked in self._of(PropertyKind.STEP, PropertyKind.CHECKED):
             try:
-                true = self.evaluator.holds(asked.expression, state, transition.successor)
+                true = (
+                    asked.name not in transition.violated
+                    if asked.kind is PropertyKind.CHECKED
+                    else self.evaluator.holds(asked.expression, state, transition.successor)
+                )
             except EvaluationError as error:
                 errors += 1
                 self._failed(number, error, None)
@@ -177,6 +200,18 @@ class _Explorer:
         if lost is not None:
             self.result.findings[asked.name] = self._finding(lost, still_possible=self._still_possible(lost))
 
+    def _leads_to(self, asked: Property) -> None:
+        """Find a run that has `p` and then never `q`, fair to every instance and step."""
+        found = unanswered(self.edges, self.depths, self.owing[asked.name], self.silent[asked.name])
+        if found is None:
+            return
+        before = self._trace(found.start)
+        on = [*found.stem, *found.cycle]
+        states = [*before.states, *(self.states[number] for _, number in on)]
+        actions = [*(step.action for step in before.steps), *(action for action, _ in on)]
+        trace = replay(self.system, states, actions, loop=len(before) + len(found.stem))
+        self.result.findings[asked.name] = Finding(len(trace), trace)
+
     def _still_possible(self, start: int) -> tuple[str, ...]:
         """Return the steps that can happen in or after a state, whether fair or not, crashes in between included."""
         known = {start}
@@ -184,8 +219,8 @@ class _Explorer:
         steps: set[str] = set()
         while pending:
             for edge in self.edges[pending.popleft()]:
-                if edge.step is not None:
-                    steps.add(edge.step)
+                if (step := edge.action.step) is not None:
+                    steps.add(step)
                 if edge.target not in known:
                     known.add(edge.target)
                     pending.append(edge.target)
@@ -196,7 +231,7 @@ class _Explorer:
     def _cover(self, transition: Transition) -> None:
         coverage = self.result.coverage
         coverage.faults.update(transition.faults)
-        step, kill_point = _step_name(transition.action), transition.action.kill_point
+        step, kill_point = transition.action.step, transition.action.kill_point
         if step is not None:
             coverage.steps.add(step)
         if kill_point is not None:
@@ -221,14 +256,6 @@ class _Explorer:
             steps.append(_trace_step(transition))
         return Trace(self.states[number], tuple(reversed(steps)))
 
-    def _waits(self, state: State) -> bool:
-        """Tell whether some sequential process is neither at its first step nor stopped."""
-        return any(
-            state[self.system.label_slots[process.name, instance]] not in {process.first, STOPPED}
-            for process, instance in self.system.instances()
-            if not process.environment
-        )
-
     def _report(self, layer: list[int]) -> None:
         if self.limits.on_progress is not None:
             seconds = time.monotonic() - self.started
@@ -239,8 +266,8 @@ class _Explorer:
 class _Recorder:
     """Keeps what the evaluator reports; see `model.evaluate.Observer`.
 
-    A branch counts only on a path that becomes a transition. A row counts wherever it is the one that matches: the row
-    that keeps a `when` false has decided something, though there is no path.
+    A branch or check counts only on a path that becomes a transition. A row counts wherever it is the one that matches:
+    the row that keeps a `when` false has decided something, though there is no path.
     """
 
     def __init__(self, coverage: Coverage) -> None:
@@ -248,14 +275,20 @@ class _Recorder:
         self.shadowed: set[Span] = set()
         coverage.shadowed_rows = self.shadowed
         self.path: set[tuple[Span, bool]] = set()
+        self.checked: set[str] = set()
 
     def branch(self, span: Span, taken: bool) -> None:
         self.path.add((span, taken))
 
+    def check(self, name: str) -> None:
+        self.checked.add(name)
+
     def path_ended(self, completed: bool) -> None:
         if completed:
             self.coverage.branches |= self.path
+            self.coverage.checks |= self.checked
         self.path.clear()
+        self.checked.clear()
 
     def row(self, span: Span) -> None:
         self.coverage.rows.add(span)
@@ -268,10 +301,6 @@ class _Recorder:
 
     def premise(self, span: Span) -> None:
         self.coverage.premises.add(span)
-
-
-def _step_name(action: Action) -> str | None:
-    return None if action.fault is not None else f"{action.process}.{action.label}"
 
 
 def _trace_step(transition: Transition) -> TraceStep:

@@ -158,8 +158,14 @@ def _conclusion(asked: PropertyReport) -> str:
             return f"{asked.name} is false here"
         case PropertyKind.STEP:
             return f"{asked.name} is false of the last transition"
+        case PropertyKind.CHECKED:
+            return f"a check of {asked.name} is false in the last transition"
         case PropertyKind.POSSIBLE:
             return f"{asked.name} is reached here"
+        case PropertyKind.LEADS_TO:
+            trace = asked.finding.trace
+            ever = f"back at {trace.loop}, round for ever" if trace.cycle else "here it stays for ever"
+            return f"{ever}, and {asked.name} is never answered"
         case PropertyKind.RECOVERABLE:
             steps = ", ".join(asked.finding.still_possible)
             rest = f"what can still happen: {steps}" if steps else "nothing more can happen"

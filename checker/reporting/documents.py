@@ -15,7 +15,8 @@ from checker.trace import TraceStep
 from model.diagnostics import Diagnostic
 from model.specification import Scenario, SpecificationFile
 from model.system import State, TransitionSystem
-from model.types import Value
+from model.transitions import Action
+from model.types import SetValue, Value
 
 # --- Files and claims ---
 
@@ -161,24 +162,31 @@ def trace_document(system: TransitionSystem, finding: Finding) -> Document:
             for number, (before, step) in enumerate(zip(states, trace.steps, strict=False), start=1)
         ],
         "final": _state(system, trace.last),
-        "failing": None if trace.failing is None else f"{trace.failing.process}.{trace.failing.label}",
+        "failing": None if trace.failing is None else _name(trace.failing),
+        "loop": trace.loop,
         "still_possible": list(finding.still_possible),
     }
 
 
+def _name(action: Action) -> str:
+    """Return the id of a step, or of the kill point of a crash."""
+    return action.kill_point or f"{action.process}.{action.label}"
+
+
 def _step(system: TransitionSystem, number: int, before: State, step: TraceStep) -> Document:
     action = step.action
+    process = system.specification.processes[action.process]
     return {
         "number": number,
-        "kind": "step" if action.fault is None else "crash",
+        "kind": action.kind,
         "process": action.process,
         "instance": action.instance,
-        "step": action.label,
+        "step": process.start if action.kind == "restart" else action.label,
         "kill_point": action.kill_point,
         "faults": list(step.faults),
-        "choices": list(step.choices),
+        "choices": [value_document(choice) for choice in step.choices],
         "changes": {
-            slot.name: new
+            slot.name: value_document(new)
             for slot, old, new in zip(system.slots, before, step.state, strict=True)
             if (type(old), old) != (type(new), new)
         },
@@ -186,4 +194,9 @@ def _step(system: TransitionSystem, number: int, before: State, step: TraceStep)
 
 
 def _state(system: TransitionSystem, state: Sequence[Value]) -> Document:
-    return {slot.name: value for slot, value in zip(system.slots, state, strict=True)}
+    return {slot.name: value_document(value) for slot, value in zip(system.slots, state, strict=True)}
+
+
+def value_document(value: Value) -> object:
+    """Return a value as JSON: a set as the list of its elements, `None` as null."""
+    return list(value.elements) if isinstance(value, SetValue) else value

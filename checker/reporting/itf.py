@@ -3,7 +3,9 @@
     {"#meta": {…}, "vars": ["coordinator.at", "ledger.run", …], "states": [{"#meta": {"index": 0}, "ledger.run": …}, …]}
 
 Every state is written in full. Arrays become maps (`{"#map": [[index, value], …]}`), of two dimensions a map of maps;
-a process with several instances becomes a map by their numbers. `#meta` of a state says what led to it.
+a process with several instances becomes a map by their numbers. `None` is written as a string. `#meta` of a state says
+what led to it. Of a lasso `loop` is the number of the state from which it goes round. The last state is the same one
+again, so that `#meta` can say what leads back to it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from checker.exploration import Finding
 from checker.reporting.lanes import Conclusion
 from checker.trace import TraceStep
 from model.system import Domain, State, TransitionSystem
-from model.types import Value
+from model.types import SetValue, Value
 
 _SAFE_INTEGER_MAX = 2**53 - 1
 """Up to here every reader of JSON agrees on what an integer is."""
@@ -40,13 +42,14 @@ def itf_document(
         },
         "vars": list(variables),
         "states": states,
+        **({} if finding.trace.loop is None else {"loop": finding.trace.loop}),
     }
 
 
 def _action(step: TraceStep) -> dict[str, object]:
     action = step.action
     return {
-        "action": f"{action.process}.{action.label}" if action.fault is None else "crash",
+        "action": action.step or action.kind,
         "process": action.process,
         "instance": action.instance,
         "kill_point": action.kill_point,
@@ -97,4 +100,7 @@ def _array(state: State, first: int, indices: tuple[Domain, ...]) -> object:
 def _value(value: Value) -> object:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _SAFE_INTEGER_MAX:
         return {"#bigint": str(value)}
-    return value
+    if value is None:
+        # No literal of the language has this name, and the format has no other word for nothing.
+        return "None"
+    return {"#set": [_value(element) for element in value.elements]} if isinstance(value, SetValue) else value

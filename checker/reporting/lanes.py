@@ -10,7 +10,7 @@
 
 `●` acts, `◆` is changed, `✖` is killed, `○` is a process whose knowledge has gone stale. What a process forgets when it
 comes back to its first step is not shown: it always does. Fault draws stand before the changes; spent budgets, which
-follow from them, are left out.
+follow from them, are left out. In a lasso a line says where it begins to go round.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from checker.reporting.output import Line, Piece, aligned, blank, cells, flowed,
 from checker.trace import Trace, TraceStep
 from model.system import State, TransitionSystem
 from model.transitions import Action
-from model.types import Value
+from model.types import SetValue, Value
 
 _ACTION_SHARE = 0.4
 """Of a line, what the action may take before the changes go to their own line."""
@@ -49,6 +49,8 @@ class _Row:
 
 def shown_value(value: Value) -> str:
     """Write a value as a specification would."""
+    if isinstance(value, SetValue):
+        return "{" + ", ".join(map(shown_value, value.elements)) + "}"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -79,6 +81,8 @@ class _Drawing:
             start: Line = (("dim", f"{number:>{number_width}}"), ("", "  "), *self._signs(row.signs), ("", " "))
             rest: Line = (margin, *self._signs({}), ("", " "))
             yield from self._row((*start, *row.action), rest, row, lanes_width + action_width + 2)
+            if self.trace.cycle and number == self.trace.loop:
+                yield (*rest, ("bad", "from here it goes round for ever"))
         yield from self._end(conclusion, margin)
 
     def _row(self, start: Line, rest: Line, row: _Row, column: int) -> Iterator[Line]:
@@ -126,34 +130,45 @@ class _Drawing:
         if self.trace.failing is not None:
             action = self.trace.failing
             lane = self._lane(action.process, action.instance)
-            rows.append(
-                _Row((("bad", f"{lane}.{action.label}"),), {lane: ("bad", "●")}, ((("bad", "cannot be completed"),),))
-            )
+            text = f"{lane}.{action.label}" if action.kind == "step" else "".join(self._crash_words(action))
+            rows.append(_Row((("bad", text),), {lane: ("bad", "●")}, ((("bad", "cannot be completed"),),)))
         return rows
 
     def _start_items(self) -> Iterator[Line]:
-        """Yield the initial values of what the trace changes, to read the changes against."""
+        """Yield the initial values of what the trace changes, to read the changes against, and of what may differ."""
         states = self.trace.states
         hidden = self.labels | self.budgets | self.fresh.keys()
         for number, slot in enumerate(self.system.slots):
-            if number not in hidden and not self._is_memory(number) and len({state[number] for state in states}) > 1:
-                yield (("dim", f"{slot.name}={shown_value(slot.initial)}"),)
+            if number in hidden or self._is_memory(number):
+                continue
+            if slot.free or len({state[number] for state in states}) > 1:
+                yield (("dim", f"{slot.name}={shown_value(self.trace.initial[number])}"),)
 
     def _is_memory(self, number: int) -> bool:
         slot = self.system.slots[number]
         return slot.name.startswith(f"{slot.lane}.")
 
     def _of(self, before: State, step: TraceStep) -> _Row:
-        if step.action.fault is not None:
+        if step.action.kind == "crash":
             return self._crash(before, step)
+        if step.action.kind == "restart":
+            return self._restart(step)
         action = step.action
         actor = self._lane(action.process, action.instance)
-        signs: dict[str, Piece] = {}
+        signs, changes = self._changes(actor, before, step, self._forgets(action, step.state))
         items: list[Line] = [((("fault", f"FAULT {fault}")),) for fault in step.faults]
-        forgets = self._forgets(action, step.state)
+        signs[actor] = ("fault", "●") if step.faults else ("actor", "●")
+        return _Row(self._action(actor, step), signs, (*items, *changes))
+
+    def _changes(
+        self, actor: str, before: State, step: TraceStep, forgotten: frozenset[int]
+    ) -> tuple[dict[str, Piece], list[Line]]:
+        """Return what a transition changes, apart from what the actor forgets, and the signs of where."""
+        signs: dict[str, Piece] = {}
+        items: list[Line] = []
         for number, slot in enumerate(self.system.slots):
             old, new = before[number], step.state[number]
-            if old == new or number in self.labels or number in self.budgets or number in forgets:
+            if old == new or number in self.labels or number in self.budgets or number in forgotten:
                 continue
             if number in self.fresh:
                 items.append(self._fresh(number, signs, read=bool(new)))
@@ -161,8 +176,7 @@ class _Drawing:
                 signs[slot.lane] = ("changed", "◆")
                 name = slot.name.removeprefix(f"{actor}.")
                 items.append((("", f"{name}="), ("changed", shown_value(new))))
-        signs[actor] = ("fault", "●") if step.faults else ("actor", "●")
-        return _Row(self._action(actor, step), signs, tuple(items))
+        return signs, items
 
     def _fresh(self, number: int, signs: dict[str, Piece], *, read: bool) -> Line:
         lane, store = self.fresh[number]
@@ -196,17 +210,33 @@ class _Drawing:
             for slot in [self.system.slots[number]]
             if before[number] != slot.initial
         ]
-        name = "CRASH" if action.fault == "crash" else f"CRASH ({action.fault})"
-        text: Line = (("crash", f"{name} of {actor}"), ("bad", f" before {action.label}"))
+        crash, place = self._crash_words(action)
+        text: Line = (("crash", crash), ("bad", place))
+        if step.choices:
+            text = (*text, ("", f" ({', '.join(shown_value(choice) for choice in step.choices)})"))
+        if process.restarts != "at_once":
+            text = (*text, ("dim", " → down"))
         items: tuple[Line, ...] = tuple(
             (("dim", "lost " if i == 0 else ""), ("bad", one)) for i, one in enumerate(lost)
         )
-        return _Row(text, {actor: ("crash", "✖")}, items)
+        memory = frozenset(self.system.memory_slots(process, action.instance))
+        signs, changes = self._changes(actor, before, step, memory)
+        return _Row(text, {**signs, actor: ("crash", "✖")}, (*changes, *items))
+
+    def _crash_words(self, action: Action) -> tuple[str, str]:
+        name = "CRASH" if action.fault == "crash" else f"CRASH ({action.fault})"
+        place = "inside" if action.torn else "before"
+        return f"{name} of {self._lane(action.process, action.instance)}", f" {place} {action.label}"
+
+    def _restart(self, step: TraceStep) -> _Row:
+        actor = self._lane(step.action.process, step.action.instance)
+        start = self.system.specification.processes[step.action.process].start
+        return _Row((("actor", f"{actor} restarts"), ("dim", f" → {start}")), {actor: ("actor", "●")}, ())
 
     def _forgets(self, action: Action, after: State) -> frozenset[int]:
         """Return what changes only because the process is back at its first step, or has stopped."""
         slot = self.system.label_slots.get((action.process, action.instance))
         process = self.system.specification.processes[action.process]
-        if slot is None or after[slot] in {step.name for step in process.steps[1:]}:
+        if slot is None or after[slot] in {s.name for s in process.steps if s.name != process.first}:
             return frozenset()
-        return frozenset(self.system.memory_slots(process, action.instance))
+        return frozenset(self.system.memory_slots(process, action.instance, kept=after[slot] != process.first))

@@ -59,13 +59,13 @@ def overview_document(file: SpecificationFile) -> Document:
 
 
 def kill_points(specification: Specification) -> list[str]:
-    """Return the ids of all kill points: before each step but the first of every process that can crash."""
+    """Return the ids of all kill points: of every process that can crash."""
     crashing = {process for fault in specification.faults.values() for process in fault.crashes}
     return [
-        step.id
+        point
         for process in specification.processes.values()
         if process.name in crashing
-        for step in process.steps[1:]
+        for point in process.kill_points
     ]
 
 
@@ -121,7 +121,10 @@ def _process(specification: Specification, process: Process, texts: FileTexts) -
         "name": process.name,
         "count": texts.count(process.name) or "1",
         "environment": process.environment,
-        "volatile": [_variable(variable, texts) for variable in process.volatile],
+        "boot": process.boot,
+        "restarts": process.restarts,
+        "on_crash": process.on_crash is not None,
+        "volatile": [{**_variable(variable, texts), "keep": variable.keep} for variable in process.volatile],
         "steps": [_step(process, step, kill_point=step.id in points) for step in process.steps],
     }
 
@@ -136,6 +139,7 @@ def _step(process: Process, step: Step, *, kill_point: bool) -> Document:
         "id": step.id,
         "kill_point": kill_point,
         "fair": step.fair,
+        "torn": step.torn is not None,
         "reads": reads,
         "writes": _unique(target.key for target in targets),
         "tables": _unique(node.table for node in nodes if isinstance(node, TableColumn)),

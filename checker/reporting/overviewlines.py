@@ -124,9 +124,16 @@ def _process(process: Overview) -> Iterator[Line]:
         yield (("dim", "environment: any step whenever it is enabled"),)
     if process["count"] != "1":
         yield (("dim", f"instances: {process['count']}"),)
+    if process["boot"]:
+        yield (("dim", "starts at "), ("name", process["boot"]))
+    if process["restarts"] != "at_once":
+        yield (("dim", f"restarts {process['restarts']}"),)
+    if process["on_crash"]:
+        yield (("dim", "a crash does something"),)
     if process["volatile"]:
         yield (("dim", "volatile:"),)
-        yield from (_variable(variable) for variable in process["volatile"])
+        for variable in process["volatile"]:
+            yield (*_variable(variable), *((("dim", " kept"),) if variable["keep"] else ()))
 
 
 def _step(process: Overview, step: Overview) -> Iterator[Line]:
@@ -141,6 +148,8 @@ def _step(process: Overview, step: Overview) -> Iterator[Line]:
     if step["writes"]:
         yield (("dim", "writes "), ("changed", ", ".join(name.removeprefix(own) for name in step["writes"])))
     yield from ((("fault", f"fault({fault})"),) for fault in step["faults"])
+    if step["torn"]:
+        yield (("dim", "can be torn"),)
     if not step["fair"]:
         yield (("dim", "unfair"),)
     if step["goes_to"]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from model.diagnostics import Diagnostics
 from model.source import Source
 from model.specification import PropertyKind
-from model.yamltree import Mapping, Node, Scalar, load_tree
+from model.yamltree import Mapping, Node, Scalar, Sequence, load_tree
 
 
 class FileTexts:
@@ -19,8 +19,9 @@ class FileTexts:
         self.root: Node | None = load_tree(source, Diagnostics())
 
     def property(self, name: str, kind: PropertyKind) -> str:
-        """Return the expression of a property."""
-        return _text(self._at("properties", name, kind.value))
+        """Return what a property says: its expression, of `leads_to` both, of a `checked` one its sentence."""
+        node = self._at("properties", name, kind.value)
+        return " leads to ".join(map(_text, node.items)) if isinstance(node, Sequence) else _text(node)
 
     def row(self, table: str, row: str, column: str) -> str:
         """Return the condition (`when`) or the value of a column of a row; for a default that the table gives."""
@@ -57,4 +58,6 @@ class FileTexts:
 
 
 def _text(node: Node | None) -> str:
+    if isinstance(node, Sequence):
+        return f"[{', '.join(_text(item) for item in node.items)}]"
     return " ".join(node.text.split()) if isinstance(node, Scalar) else ""

@@ -348,3 +348,71 @@ def test_recoverable_says_that_choices_may_go_well_and_faults_stay_away(judged: 
     assert found.of("back").not_covered == ("whether every run gets there: from every state some run does",)
     assert found.of("here").not_covered
     assert not found.of("low").assumed
+
+
+# --- Checked ---
+
+CHECKED = """
+language: 1
+protocol: checked
+stores: {s: {holds: {x: {type: 0..3}}}}
+processes: {e: {environment: true, steps: {up: "when(x < 3)\\nx += 1\\ncheck(low, x < 3)"}}}
+properties: {low: {checked: x stays low}}
+"""
+LOSES_IT = '{processes: {e: {steps: {up: "when(x < 3)\\nx += 1"}}}'
+
+
+def test_a_variant_that_loses_the_last_check_of_a_property_makes_it_vacuous(judged: Judge) -> None:
+    found = judged(CHECKED + f"variants: {{bare: {LOSES_IT}}}}}\nscenarios: {{baseline: {{variant: bare}}}}")
+
+    assert found.claim().exit_code is ExitCode.VACUOUS
+    assert found.messages() == ["`low` is checked by no step of this variant"]
+
+
+def test_a_variant_that_loses_the_last_check_does_not_break_the_property(judged: Judge) -> None:
+    scenario = "baseline: {variant: bare, breaks: [low], because: x}"
+    found = judged(CHECKED + f"variants: {{bare: {LOSES_IT}}}}}\nscenarios: {{{scenario}}}")
+
+    assert found.claim().broken == ()
+    assert ExitCode.NOT_AS_DECLARED in {problem.code for problem in found.claim().problems}
+
+
+def test_a_mutant_that_loses_the_last_check_is_not_caught_by_the_property(judged: Judge) -> None:
+    scenarios = "scenarios: {baseline: {breaks: [low], because: x}}\n"
+
+    missed = judged(CHECKED + scenarios + f"mutants: {{m: {LOSES_IT}, breaks: [low]}}}}").claim("m")
+    assert missed.exit_code is ExitCode.NOT_AS_DECLARED
+    survived = judged(CHECKED + scenarios + f"mutants: {{m: {LOSES_IT}, survives: it checks nothing}}}}").claim("m")
+    assert survived.exit_code is ExitCode.AS_DECLARED
+
+
+# --- Leads to ---
+
+LEADS = """
+language: 1
+protocol: leads
+stores: {s: {holds: {x: {type: 0..3}, over: {type: bool}}}}
+processes: {e: {environment: true, steps: {up: "when(x < 2)\\nx += 1", end: {fair: false, do: "over = True"}}}}
+properties: {ends: {leads_to: ["x == 1", "over"]}}
+"""
+
+
+def test_a_lasso_of_a_cut_exploration_is_not_believed(judged: Judge) -> None:
+    text = LEADS + "scenarios: {baseline: {breaks: [ends], because: nobody has to end it}}"
+    assert judged(text).claim().exit_code is ExitCode.AS_DECLARED
+
+    def cut(explorations: Any) -> None:
+        explorations["baseline"].complete = False
+
+    found = judged(text, tamper=cut)
+    assert found.claim().properties[0].verdict is Verdict.UNKNOWN
+    assert found.claim().exit_code is ExitCode.INCONCLUSIVE
+
+
+def test_leads_to_says_under_which_fairness_and_that_faults_end(judged: Judge) -> None:
+    text = LEADS.replace('["x == 1", "over"]', '["x == 0", "x > 0"]') + "scenarios: {baseline: {}}"
+    (claim,) = judged(text).claim().properties
+
+    assert claim.verdict is Verdict.HOLDS
+    assert any("at every moment from some moment on" in one for one in claim.assumed)
+    assert any("any finite number" in one for one in claim.assumed)

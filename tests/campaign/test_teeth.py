@@ -291,3 +291,24 @@ def test_the_pieces_are_counted_by_kind(judged: Judge) -> None:
         Kind.KILL_POINT: (1, 2),
         Kind.PREMISE: (1, 2),
     }
+
+
+NEVER_CHECKED = """
+language: 1
+protocol: teeth
+stores: {s: {holds: {x: {type: 0..3}}}}
+processes:
+  w:
+    steps:
+      up: |
+        for b in bool:
+            if x > 2: check(seen, x == 3)
+        x = 1
+properties: {seen: {checked: the third is the last}, low: {always: "x < 2"}}
+scenarios: {baseline: {}}
+"""
+
+
+def test_a_checked_property_that_no_run_comes_by_is_not_used(judged: Judge) -> None:
+    assert "check seen" in unused(judged(NEVER_CHECKED))
+    assert "check seen" not in unused(judged(NEVER_CHECKED.replace("x > 2", "x == 1").replace("x == 3", "x > 0")))

@@ -1,6 +1,7 @@
 """Every `--json` answer and every ITF file is what the published schemas say, and says nothing that they do not."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from model.codes import Code
 from tests.cli.running import Edit, Killpoint
 from tests.cli.schemas import DIRECTORY, problems, validator
 
+PAGE = Path(__file__).parent / "data" / "page.yaml"
 COMMANDS = [
     ["check", "lamp.yaml"],
     ["check", "lamp.yaml", "--max-states", "20"],
@@ -97,6 +99,42 @@ def test_a_trace_tells_what_each_transition_changes(killpoint: Killpoint) -> Non
     assert (crash["kill_point"], crash["faults"]) == ("hand.record", ["crash"])
 
 
+def test_a_trace_tells_a_crash_inside_a_step_and_a_restart(killpoint: Killpoint, here: Path) -> None:
+    shutil.copy(PAGE, here / "page.yaml")
+    done = killpoint("trace", "page.yaml", "--property", "whole", "--json")
+    (shown,) = [p for p in done.json["claim"]["properties"] if p["name"] == "whole"]
+    steps = shown["trace"]["steps"]
+
+    assert problems("trace", done.json) == []
+    assert [(step["kind"], step["step"], step["kill_point"]) for step in steps[2:4]] == [
+        ("crash", "write", "writer.write.torn"),
+        ("step", "look", None),
+    ]
+    assert steps[2]["choices"] == [False]
+    assert (steps[2]["changes"]["page"], steps[2]["changes"]["writer at"]) == ("half", "crashed")
+
+
+def test_a_trace_tells_a_restart(killpoint: Killpoint, here: Path) -> None:
+    text = PAGE.read_text(encoding="utf-8").replace(
+        "whole: {always: ",
+        'up_again: {step: "not (crashed(writer[0]) and next(writer[0].at(mend)))"}\n  whole: {always: ',
+    )
+    text = text.replace("breaks: [whole]", "breaks: [whole, up_again]")
+    (here / "page.yaml").write_text(text, encoding="utf-8")
+    shown = killpoint("trace", "page.yaml", "--property", "up_again", "--json")
+    restart = shown.json["claim"]["properties"][0]["trace"]["steps"][-1]
+    states = itf(killpoint, here, "page.yaml", "-p", "up_again")["states"]
+
+    assert problems("trace", shown.json) == []
+    assert (restart["kind"], restart["step"], restart["kill_point"], restart["changes"]) == (
+        "restart",
+        "mend",
+        None,
+        {"writer at": "mend"},
+    )
+    assert [state["#meta"]["action"] for state in states[-2:]] == ["crash", "restart"]
+
+
 # --- ITF ---
 
 
@@ -113,7 +151,7 @@ def itf(killpoint: Killpoint, here: Path, *arguments: str) -> dict[str, Any]:
         ["lamp.yaml", "-s", "careless"],
         ["lamp.yaml", "-s", "deaf"],
         ["lamp.yaml", "-p", "can_finish"],
-        ["killed_workflow", "-s", "second-coordinator"],
+        ["killed_workflow", "-s", "q-a1-slow-coordinator"],
     ],
     ids=" ".join,
 )
@@ -136,9 +174,27 @@ def test_an_itf_file_says_action_kill_point_fault_and_property(killpoint: Killpo
     assert [s["#meta"]["action"] for s in deaf["states"]][:3] == [None, "hand.rest", "hand.ask"]
 
 
+ROUND = ('{recoverable: "order == done"}', '{leads_to: ["order == asked", "order == done"]}')
+
+
+def test_a_lasso_says_where_it_begins_to_go_round(killpoint: Killpoint, here: Path, edit: Edit) -> None:
+    arguments = (edit(ROUND), "--mutant", "never-recorded", "-p", "finishes")
+    document = itf(killpoint, here, *arguments)
+    shown = killpoint("trace", *arguments, "--json").json
+    (asked,) = shown["claim"]["properties"]
+    loop = document["loop"]
+
+    assert problems("itf", document) == []
+    assert problems("trace", shown) == []
+    assert asked["trace"]["loop"] == loop < asked["length"]
+    first, last = ({**state, "#meta": {}} for state in (document["states"][loop], document["states"][-1]))
+    assert first == last
+    assert "loop" not in itf(killpoint, here, "lamp.yaml", "-s", "careless")
+
+
 def test_itf_arrays_and_instances_are_maps(killpoint: Killpoint, here: Path) -> None:
     lamp = itf(killpoint, here, "lamp.yaml", "-s", "careless")["states"][-1]
-    workflow = itf(killpoint, here, "killed_workflow", "-s", "second-coordinator")["states"][-1]
+    workflow = itf(killpoint, here, "killed_workflow", "-s", "q-a1-slow-coordinator")["states"][-1]
 
     assert lamp["lamp.lit"] == {"#map": [[1, True]]}
     assert lamp["ghost.lightings"] == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.codes import code_of
-from model.words import CALLS, LATER_CALLS, LATER_KEYS, STATEMENT_CALLS
+from model.words import CALLS, STATEMENT_CALLS
 from tests.docs.markdown import ROOT, anchors, documents, links
 
 DECISIONS = ROOT / "docs" / "decisions"
@@ -79,6 +79,6 @@ def test_every_recipe_is_listed() -> None:
 def test_the_language_page_has_every_word_of_the_language() -> None:
     code = re.findall(r"```.*?```|`[^`\n]+`", (ROOT / "docs" / "language.md").read_text(encoding="utf-8"), re.DOTALL)
     shown = set(re.findall(r"\w+", " ".join(code)))
-    words = {*CALLS, *STATEMENT_CALLS, *LATER_CALLS, *LATER_KEYS, "choose", "self"}
+    words = {*CALLS, *STATEMENT_CALLS, "choose", "self"}
 
     assert words - shown == set()

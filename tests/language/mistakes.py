@@ -45,6 +45,22 @@ def _close(*lines: str) -> Change:
     return CLOSE, "".join(f"        {line}\n" for line in lines)
 
 
+def _on_crash(statement: str) -> Change:
+    """Let a crash of the clerk do something."""
+    return "    count: clerks\n", f"    count: clerks\n    on_crash: '{statement}'\n"
+
+
+def _torn(statement: str) -> Change:
+    """Let a crash inside the step `clerk.reserve` do something."""
+    step = "      reserve: |\n        if not fresh"
+    return step, f"      reserve:\n       torn: '{statement}'\n       do: |\n        if not fresh"
+
+
+def _checked() -> Change:
+    """Make a property one that steps have to check."""
+    return PROPERTY, "charged_once: {checked: a seat is paid for once}"
+
+
 def _mutant(patch: str) -> Change:
     return FORGETFUL, f"forgetful: {patch}"
 
@@ -74,12 +90,14 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP020 very deep nesting": _always("(" * 300 + "in_doubt" + ")" * 300),
     "KP020 too many instances": ("count: clerks", "count: 65"),
     "KP020 a long counter": ("counter 2", "counter 2000"),
+    "KP020 a set of too many": ("charged: {type: bool", "charged: {type: set of 0..8"),
     # --- Structure ---
     "KP101 a misspelt section": ("ghost:\n", "ghosts:\n"),
     "KP101 a misspelt key": ("environment: true", "enviroment: true"),
     "KP101 a misspelt key that is needed": ("    steps:\n      close", "    step:\n      close"),
     "KP101 a text with a comma": ("because: nobody is charged", "because: nobody is charged, ever"),
     "KP101 `after` outside a variant": (CLOSING, "      close: {do: phase = closed, after: open}\n"),
+    "KP101 a kept variable of a store": ("last: {type: 0..seats, init: 0}", "last: {type: 0..seats, keep: true}"),
     "KP102 a variable without a type": ("refusals: {type: 0..9}", "refusals: {init: 0}"),
     "KP102 no processes": (OFFICE[OFFICE.index("processes:\n") :], "reference: ticket_office\n"),
     "KP102 a crash of nobody": ("crash: {of: [clerk]}", "crash: {at_most: 2}"),
@@ -99,19 +117,7 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP104 a column called `when`": ("urgent: bool}", "urgent: bool, when: bool}"),
     "KP104 letters that look like others": ("Phase: [open, closed]", "Phase: [\u03bf\u03c1en, closed]"),
     "KP105 another language": ("language: 1", "language: 2"),
-    "KP106 a set": ("last: {type: 0..seats", "last: {type: set of Seat"),
-    "KP106 an optional type": ("reply: {type: Reply}", "reply: {type: Reply?}"),
     "KP106 a number without a bound": ("last: {type: 0..seats", "last: {type: nat"),
-    "KP106 any initial value": ("init: free", "init: any"),
-    "KP106 a torn step": (CLOSING, "      close: {do: phase = closed, torn: pass}\n"),
-    "KP106 a restart": ("    count: clerks\n", "    count: clerks\n    restarts: later\n"),
-    "KP106 a leads-to property": (
-        'can_sell: {possible: "any(sale[s] == sold for s in Seat)"}',
-        "can_sell: {leads_to: []}",
-    ),
-    "KP106 a check": _reserve("check(charged_once, seat > 0)"),
-    "KP106 nothing as a value": _always("sale[1] != None"),
-    "KP106 adding to a set": _reserve("last.add(seat)"),
     "KP107 a range and a choice": ("one_of: [hold, resell]", "one_of: [hold, resell], range: 1..2"),
     "KP107 memory of an environment": (
         "environment: true\n",
@@ -124,6 +130,8 @@ CHANGES: dict[str, Change | list[Change]] = {
     ),
     "KP109 a literal twice": ("[free, reserved, sold, disputed]", "[free, reserved, sold, free]"),
     "KP110 a match that is none": ("match: first", "match: best"),
+    "KP301 an array over an optional type": ("per: Seat, init: free", "per: 'Seat?', init: free"),
+    "KP110 any value in volatile memory": ("reply: {type: Reply}", "reply: {type: Reply, init: any}"),
     "KP110 yes for true": ("versioned: true", "versioned: yes"),
     "KP111 a default outside its range": ("seats: {default: 2", "seats: {default: 5"),
     "KP111 a default that is no option": ("default: hold", "default: sell"),
@@ -191,10 +199,22 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP301 a number where a truth value belongs": _always("last"),
     "KP301 a truth value assigned to a number": _reserve("last = True"),
     "KP301 an index of another kind": _always("sale[phase] == sold"),
+    "KP301 a variable that is never `None`": _always("sale[1] != None"),
+    "KP301 `None` assigned to a plain variable": _reserve("last = None"),
+    "KP301 a list at the start of a number": ("refusals: {type: 0..9}", "refusals: {type: 0..9, init: [1]}"),
+    "KP301 adding to what is no set": _reserve("last.add(seat)"),
+    "KP301 joining truth values like sets": _always("in_doubt | strict"),
+    "KP301 the size of a number": _always("size(last) == 0"),
+    "KP301 a set of another type": [
+        ("refusals: {type: 0..9}", "refusals: {type: 0..9}\n  seen: {type: set of Sale}"),
+        _reserve("seen.add(accepted)"),
+    ],
     "KP301 a default of no kind": ("strict: {default: true}", "strict: {default: maybe}"),
     "KP301 a scenario that sets a word": ("set: {clerks: 2}", "set: {clerks: two}"),
     "KP302 a range that ends before it begins": ("Seat: 1..seats", "Seat: 1..0"),
     "KP303 a type that is none": ("last: {type: 0..seats", "last: {type: 0-2"),
+    "KP303 a set of optional values": ("reply: {type: Reply}", "reply: {type: 'set of Reply?'}"),
+    "KP303 an optional counter": ("counter 2", "'counter 2?'"),
     "KP303 a counter without an end": ("counter 2", "counter"),
     "KP304 an operator of another language": _always("in_doubt && strict"),
     "KP304 one equals sign": _always("phase = open"),
@@ -207,6 +227,9 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP305 a list": _always("last in [0, 1]"),
     "KP305 a text": _always("phase == 'open'"),
     "KP305 a decimal": _always("last < 1.5"),
+    "KP305 a set where none is expected": _always("{1} == {2}"),
+    "KP305 `is` for `==`": _always("last is None"),
+    "KP305 looking for a value in a number": _always("1 in last"),
     "KP305 division": _always("last / 2 == 1"),
     "KP305 a value alone": _reserve("last == seat"),
     "KP306 one argument too few": _always("implies(in_doubt)"),
@@ -234,6 +257,9 @@ CHANGES: dict[str, Change | list[Change]] = {
         "type: bool, per: Seat, init: false",
         'type: bool, per: Seat, init: "all(s == 1 for s in Seat)"',
     ),
+    "KP103 a `leads_to` of one expression": (PROPERTY, 'charged_once: {leads_to: ["sale[1] == sold"]}'),
+    "KP301 a number that leads to a number": (PROPERTY, 'charged_once: {leads_to: ["1", "refusals"]}'),
+    "KP315 `next` of what is led to": (PROPERTY, 'charged_once: {leads_to: ["True", "next(refusals) > 0"]}'),
     "KP315 next in a property of states": _always("next(last) == last"),
     "KP316 next of next": _step("next(next(last)) == last"),
     "KP317 a crash that is never seen": _always("not crashed(clerk[0])"),
@@ -245,6 +271,8 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP319 a table in a table": (TABLE_ROW, 'otherwise: {when: "plan.urgent", action: wait}'),
     "KP320 self in a property": _always("self == 0"),
     # --- Steps ---
+    "KP305 a choice of something else than what is gone over": _reserve("last = choose(s + 1 for s in Seat if s > 1)"),
+    "KP305 a choice over a type without a condition": _reserve("last = choose(s for s in Seat)"),
     "KP401 a choice in a condition": _reserve("when(choose({True, False}))"),
     "KP402 a fault in a definition": ("any(sale[s] == disputed for s in Seat)", "fault(lost_reply)"),
     "KP402 a fault in a part": _charge("lost: bool = strict and fault(lost_reply)"),
@@ -269,9 +297,27 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP411 a step of comments": (CLOSING, "      close: |\n        # nothing\n"),
     "KP412 fresh in a property": _always("fresh(ledger)"),
     "KP412 read in an environment": _close("read(ledger)"),
+    "KP413 a crash that waits": _on_crash("when(phase == open)"),
+    "KP413 a crash that goes somewhere": _on_crash("goto(rest)"),
+    "KP413 a crash that stops": _on_crash("stop()"),
+    "KP413 a crash that remembers": _on_crash("read(ledger)"),
+    "KP413 a crash that asks what is fresh": _on_crash("if fresh(ledger): last = seat"),
+    "KP413 a crash that asks by a definition": [
+        _on_crash("if mine: last = seat"),
+        ('  in_doubt: "', '  mine: fresh(ledger)\n  in_doubt: "'),
+    ],
+    "KP413 a fault in a crash": _on_crash("if fault(lost_reply): last = seat"),
+    "KP413 a torn step that goes somewhere": _torn("goto(rest)"),
+    "KP413 a torn step that reads": _torn("read(ledger)"),
+    "KP413 a fault in a torn step": _torn("when(fault(lost_reply))"),
     # --- Tables, properties, faults ---
     "KP501 a column that is left open": (TABLE_ROW, 'otherwise: {when: "True"}'),
     "KP501 a row without a condition": (TABLE_ROW, "otherwise: {action: wait}"),
+    "KP209 a check of a property that is not there": _reserve("check(charged_twice, seat > 0)"),
+    "KP306 a check without a condition": _reserve("check(charged_once)"),
+    "KP402 a fault in a check": [_reserve("check(charged_once, fault(lost_reply))"), _checked()],
+    "KP209 a check of a property that stands for itself": _reserve("check(charged_once, seat > 0)"),
+    "KP508 a property that no step checks": _checked(),
     "KP504 two kinds": (
         'no_rush: {always: "not plan.urgent or in_doubt"}',
         'no_rush: {always: "strict", possible: "strict"}',
@@ -289,6 +335,26 @@ CHANGES: dict[str, Change | list[Change]] = {
         "allow: {lost_reply: unlimted}",
     ),
     "KP507 a step without its process": ("allow: {lost_reply: unlimited}", "allow: {crash: {at: [charge]}}"),
+    "KP507 a step that cannot be torn": (
+        "allow: {lost_reply: unlimited}",
+        "allow: {crash: {at: [clerk.charge.torn]}}",
+    ),
+    "KP509 a torn step of the environment": (CLOSING, "      close: {do: phase = closed, torn: pass}\n"),
+    "KP205 a boot that is no step": ("    count: clerks\n", "    count: clerks\n    boot: start\n"),
+    "KP205 a boot with nothing behind it": [
+        ("    environment: true\n", "    boot: close\n"),
+        ("        when(phase == open)\n", "        read(ledger)\n"),
+    ],
+    "KP110 a restart at some other time": ("    count: clerks\n", "    count: clerks\n    restarts: soon\n"),
+    "KP509 nobody crashes": [
+        _on_crash("last = seat"),
+        ("crash: {of: [clerk]}", "outage: {at_most: 1}"),
+        ("        if fault(lost_reply)", "        if fault(outage): reply = nothing\n        if fault(lost_reply)"),
+    ],
+    "KP507 where the process starts": [
+        ("    count: clerks\n", "    count: clerks\n    boot: charge\n"),
+        ("allow: {lost_reply: unlimited}", "allow: {crash: {at: [clerk.rest, clerk.charge]}}"),
+    ],
     "KP507 the first step": ("allow: {lost_reply: unlimited}", "allow: {crash: {at: [clerk.rest]}}"),
     # --- Scenarios, variants, mutants ---
     "KP601 a misspelt row": _mutant("{tables: {plan: {rows: {next_saet: {action: wait}}}}, breaks: [can_sell]}"),
@@ -320,7 +386,7 @@ CHANGES: dict[str, Change | list[Change]] = {
         _question("{asks: 'Why?', shown_by: [hasty], lesson: So., repaired_by: [baseline]}"),
     ],
     "KP611 half a repair that repairs": _question(
-        "{asks: 'Why?', shown_by: [hasty], lesson: So., not_repaired_by: [busy]}"
+        "{asks: 'Why?', shown_by: [hasty], lesson: So., not_repaired_by: [baseline]}"
     ),
     "KP611 a repair of nothing": _question(
         "{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"

@@ -89,7 +89,14 @@ mutants: {}
 """
 
 # What these say stands in the text itself: its encoding, its YAML, what scenarios make use of, a command, a run.
-NOT_A_FRAGMENT = {Code.NOT_UTF8, Code.UNUSED_UNKNOWN, Code.UNUSED_STALE, Code.EMPTY_FILE, Code.SEVERAL_DOCUMENTS}
+NOT_A_FRAGMENT = {
+    Code.NOT_UTF8,
+    Code.NO_INITIAL_STATE,
+    Code.UNUSED_UNKNOWN,
+    Code.UNUSED_STALE,
+    Code.EMPTY_FILE,
+    Code.SEVERAL_DOCUMENTS,
+}
 FRAGMENTS = [
     code for code in Code if code.number[2] not in "078" and code not in NOT_A_FRAGMENT
 ] + [Code.LIMIT]  # fmt: skip
@@ -99,7 +106,7 @@ SECTIONS = {*yaml.safe_load(WORLD), "questions", "unused", "views"} - {"claim"}
 CLAIM_KEYS = {"allow", "set", "breaks", "only", "because", "variant"}
 ONE_STEP = "one step"
 SINGLE = {"holds", "ghost", "properties"}
-PROPERTY_KEYS = {"always", "possible", "recoverable"}
+PROPERTY_KEYS = {"always", "possible", "recoverable", "leads_to"}
 
 
 def examples(code: Code) -> tuple[str, str]:

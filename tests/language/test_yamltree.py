@@ -511,3 +511,10 @@ def test_a_file_beyond_the_limit_is_refused_without_being_read_whole(tmp_path: P
     diagnostics = Diagnostics()
     assert read_source(path, diagnostics) is None
     assert [error.code for error in diagnostics.errors] == [Code.LIMIT]
+
+
+def test_a_question_mark_inside_braces_is_read_or_the_help_says_to_quote_it() -> None:
+    diagnostics = Diagnostics()
+    load_tree(Source("x.yaml", "seat: {type: Seat?, init: None}\n"), diagnostics, loader=yaml.SafeLoader)
+
+    assert [d.help for d in diagnostics.errors] == ["put quotes around a type that ends with `?`"]

@@ -7,6 +7,7 @@ from dataclasses import fields
 
 from hypothesis import assume, event, given, note
 
+from checker.confirm import confirm_property
 from checker.engines import columnar, oracle
 from checker.exploration import Coverage, Exploration, Finding, Limits
 from checker.trace import confirm_violation, replay
@@ -53,7 +54,7 @@ def differences(expected: Exploration, found: Exploration) -> Iterator[str]:
 
 
 def _finding_differences(what: str, expected: Finding | None, found: Finding | None) -> Iterator[str]:
-    depths = [None if finding is None else finding.depth for finding in (expected, found)]
+    depths = [None if finding is None else length(finding) for finding in (expected, found)]
     if depths[0] != depths[1]:
         yield f"{what}: at depth {depths[0]} expected, at {depths[1]} found"
     elif (
@@ -63,6 +64,11 @@ def _finding_differences(what: str, expected: Finding | None, found: Finding | N
         and expected.trace.last == found.trace.last
     ):
         yield f"{what}: still possible {expected.still_possible} expected, {found.still_possible} found"
+
+
+def length(finding: Finding) -> int:
+    """Return what both engines must find the least of: of a lasso the transitions before it goes round."""
+    return finding.depth if finding.trace.loop is None else finding.trace.loop
 
 
 def check_agreement(text: str) -> None:
@@ -127,7 +133,8 @@ def check_trace(system: TransitionSystem, finding: Finding) -> None:
     """Check that the evaluator can take a trace."""
     trace = finding.trace
     assert finding.depth == len(trace)
-    assert replay(system, list(trace.states), [step.action for step in trace.steps]).states == trace.states
+    actions = [step.action for step in trace.steps]
+    assert replay(system, list(trace.states), actions, loop=trace.loop).states == trace.states
 
 
 def check_property(system: TransitionSystem, name: str, finding: Finding) -> None:
@@ -135,6 +142,11 @@ def check_property(system: TransitionSystem, name: str, finding: Finding) -> Non
     asked = system.specification.properties[name]
     if asked.kind is PropertyKind.POSSIBLE:
         assert Evaluator(system).holds(asked.expression, finding.trace.last)
+    elif asked.kind is PropertyKind.LEADS_TO:
+        confirm_property(system, asked, finding)
+    elif asked.kind is PropertyKind.CHECKED:
+        states, actions = list(finding.trace.states), [step.action for step in finding.trace.steps]
+        assert replay(system, states, actions, claimed=asked) == finding.trace
     elif asked.kind is PropertyKind.RECOVERABLE:
         try:
             assert not Evaluator(system).holds(asked.expression, finding.trace.last)
@@ -153,8 +165,9 @@ def check_error(system: TransitionSystem, finding: Finding) -> None:
     successors = [o.successor for o in outcomes if not isinstance(o, Failure)]
     for asked in system.specification.properties.values():
         for successor in successors if asked.kind is PropertyKind.STEP else [state]:
-            try:
-                evaluator.holds(asked.expression, state, successor)
-            except EvaluationError as error:
-                errors.append((error.code, error.span))
+            for expression in asked.expressions:
+                try:
+                    evaluator.holds(expression, state, successor)
+                except EvaluationError as error:
+                    errors.append((error.code, error.span))
     assert (finding.error.code, finding.error.span) in errors

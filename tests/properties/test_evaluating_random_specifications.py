@@ -11,8 +11,9 @@ from model.evaluate import Evaluator
 from model.expressions import VariableValue
 from model.specification import Process, Step
 from model.statements import Assign, Choose, Count, Read, walk_statements
-from model.system import STOPPED, State, TransitionSystem
+from model.system import CRASHED, STOPPED, State, TransitionSystem
 from model.transitions import Transition
+from model.types import whole
 from tests.strategies.specifications import specifications
 from tests.strategies.trying import described, loaded, some_reachable, systems, tries
 
@@ -77,23 +78,25 @@ def test_every_successor_lies_in_the_domains(text: str) -> None:
         outside = [
             f"{slot.name} = {value!r}"
             for slot, value in zip(system.slots, transition.successor, strict=True)
-            if not slot.domain.contains(value) or type(value) is not type(slot.initial)
+            if not slot.domain.contains(value)
+            or (value is not None and slot.initial is not None and type(value) is not type(slot.initial))
         ]
         assert outside == [], transition
 
 
 @tries(50)
 @given(specifications())
-def test_at_its_first_step_and_stopped_a_process_has_forgotten_everything(text: str) -> None:
+def test_at_its_first_step_stopped_and_down_a_process_has_forgotten_all_but_what_it_keeps(text: str) -> None:
     for system, _, transition in transitions(text):
         for process, instance in sequential(system):
-            if transition.successor[system.label_slots[process.name, instance]] in {process.first, STOPPED}:
-                kept = [
+            label = transition.successor[system.label_slots[process.name, instance]]
+            if label in {process.first, STOPPED, CRASHED}:
+                remembered = [
                     system.slots[slot].name
-                    for slot in system.memory_slots(process, instance)
+                    for slot in system.memory_slots(process, instance, kept=label != process.first)
                     if transition.successor[slot] != system.slots[slot].initial
                 ]
-                assert kept == [], transition
+                assert remembered == [], transition
 
 
 @tries(50)
@@ -117,7 +120,7 @@ def test_a_step_changes_nothing_in_other_processes_but_their_fresh_bits(text: st
 def test_a_write_keeps_the_own_fresh_bit_and_clears_all_others(text: str) -> None:
     for system, state, transition in transitions(text):
         after, action = transition.successor, transition.action
-        if action.fault is not None:
+        if action.kind != "step":
             continue
         may_write = writes(step_of(system, transition))
         reads = {s.store for s in walk_statements(step_of(system, transition).body) if isinstance(s, Read)}
@@ -135,20 +138,45 @@ def test_a_write_keeps_the_own_fresh_bit_and_clears_all_others(text: str) -> Non
 
 @tries(50)
 @given(specifications())
-def test_a_crash_takes_the_memory_of_one_process_to_the_start_and_nothing_else(text: str) -> None:
+def test_a_crash_takes_the_memory_of_one_process_and_writes_only_what_its_bodies_say(text: str) -> None:
     for system, state, transition in transitions(text):
         action = transition.action
-        if action.fault is None:
+        if action.kind != "crash":
             continue
         process = system.specification.processes[action.process]
         own = own_slots(system, process, action.instance)
+        bodies = [step.torn for step in process.steps if action.torn and step.name == action.label]
+        written = {owner for body in (*bodies, process.on_crash) if body is not None for owner in writes(body)}
+        others = {slot for name in written & system.specification.stores.keys() for slot in store_slots(system, name)}
+        others |= {slot for (_, _, store), slot in system.fresh_slots.items() if store in written}
+        if "ghost" in written:
+            others |= {slot for slot, each in enumerate(system.slots) if each.lane == "ghost"}
         budget = {slot for name, slot in system.budget_slots.items() if name == action.fault}
         changed = {slot for slot, value in enumerate(state) if transition.successor[slot] != value}
 
-        assert changed <= own | budget
-        assert changed & own, "a crash that changes nothing but its budget is none"
-        assert all(transition.successor[slot] == system.slots[slot].initial for slot in own)
-        assert action.label == state[system.label_slots[action.process, action.instance]]
+        assert changed <= own | budget | others
+        assert changed - budget, "a crash that changes nothing but its budget is none"
+        memory = system.memory_slots(process, action.instance)
+        assert all(transition.successor[slot] == system.slots[slot].initial for slot in memory)
+        label = system.label_slots[action.process, action.instance]
+        assert transition.successor[label] == (process.start if process.restarts == "at_once" else CRASHED)
+        assert action.label == state[label]
+
+
+@tries(50)
+@given(specifications())
+def test_what_is_down_comes_up_where_it_starts_and_does_nothing_else(text: str) -> None:
+    for system, state, transition in transitions(text):
+        action = transition.action
+        process = system.specification.processes[action.process]
+        if process.environment:
+            continue
+        slot = system.label_slots[action.process, action.instance]
+        assert (state[slot] == CRASHED) == (action.kind == "restart"), transition
+        if action.kind == "restart":
+            assert process.restarts == "later"
+            assert transition.fair
+            assert transition.successor == (*state[:slot], process.start, *state[slot + 1 :])
 
 
 @tries(50)
@@ -160,5 +188,5 @@ def test_faults_are_counted_each_time_and_never_beyond_what_is_allowed(text: str
             assert budget.allowed or not happened[name], transition
             if name in system.budget_slots:
                 slot = system.budget_slots[name]
-                assert transition.successor[slot] == int(state[slot]) + happened[name], transition
+                assert transition.successor[slot] == whole(state[slot]) + happened[name], transition
         assert not (transition.faults and transition.fair), transition

@@ -15,12 +15,15 @@ import pytest
 from checker.cli import main
 
 EXPECTED = Path(__file__).parent / "expected"
-LAMP = Path(__file__).parents[1] / "cli" / "data" / "lamp.yaml"
+DATA = Path(__file__).parents[1] / "cli" / "data"
+LAMP = DATA / "lamp.yaml"
 BREAKS = "breaks: [lit_once], because: the reply is lost"
 EDITS = {
     "broken.yaml": (BREAKS, "because: the reply is lost"),
     "gap.yaml": ('      over: {when: "order == done", act: false}\n', ""),
     "unused.yaml": ("      new: {when", '      spare: {when: "order == asked", act: true}\n      new: {when'),
+    "round.yaml": ('{recoverable: "order == done"}', '{leads_to: ["order == asked", "order == done"]}'),
+    "stay.yaml": ('{recoverable: "order == done"}', '{leads_to: ["order == nothing", "order == asked"]}'),
     "typing.yaml": ("order = asked", "ordr = asked"),
 }
 WIDE, NARROW = 120, 80
@@ -38,11 +41,15 @@ COMMANDS = {
     "trace-crash": (WIDE, ["trace", "lamp.yaml", "--scenario", "careless"]),
     "trace-fault": (WIDE, ["trace", "lamp.yaml", "--scenario", "deaf", "--property", "lit_once"]),
     "trace-narrow": (NARROW, ["trace", "two_phase_commit", "--mutant", "change-of-mind"]),
-    "trace-two-processes": (WIDE, ["trace", "killed_workflow", "--scenario", "second-coordinator"]),
+    "trace-two-processes": (WIDE, ["trace", "killed_workflow", "--scenario", "q-a1-slow-coordinator"]),
     "trace-recoverable": (WIDE, ["trace", "lamp.yaml", "--mutant", "never-recorded", "--property", "finishes"]),
+    "trace-torn": (WIDE, ["trace", "page.yaml", "--property", "whole"]),
+    "trace-round": (WIDE, ["trace", "round.yaml", "--mutant", "never-recorded", "--property", "finishes"]),
+    "trace-stay": (WIDE, ["trace", "stay.yaml", "--property", "finishes"]),
     "trace-witness": (WIDE, ["trace", "lamp.yaml", "--property", "can_finish"]),
     "trace-holds": (WIDE, ["trace", "lamp.yaml", "--property", "done_is_final"]),
     "show": (WIDE, ["show", "lamp.yaml"]),
+    "show-crashes": (WIDE, ["show", "page.yaml"]),
     "show-narrow": (NARROW, ["show", "lamp.yaml"]),
     "explore": (WIDE, ["explore", "lamp.yaml", "--set", "careful=false", "--allow", "crash=1@hand.record"]),
     "explain": (WIDE, ["explain", "KP902"]),
@@ -57,7 +64,8 @@ def test_a_person_sees(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("KILLPOINT_CACHE", str(tmp_path / "cache"))
-    shutil.copy(LAMP, tmp_path / "lamp.yaml")
+    for name_of_file in ("lamp.yaml", "page.yaml"):
+        shutil.copy(DATA / name_of_file, tmp_path / name_of_file)
     for edited, (old, new) in EDITS.items():
         assert old in LAMP.read_text(encoding="utf-8")
         (tmp_path / edited).write_text(LAMP.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")

@@ -31,13 +31,14 @@ class Bodies:
         self.padding = padding
         self.process: ProcessWords
         self.label = ""
+        self.crash = ""
         self.paths = 1
         self.repeated = 1
         self.fresh_names = 0
 
     def body(self, process: ProcessWords, label: str) -> str:
         """Write the body of a step."""
-        self.process, self.label = process, label
+        self.process, self.label, self.crash = process, label, ""
         self.paths, self.repeated, self.fresh_names = 1, 1, 0
         view = View(process=process, processes=process.environment, step=True)
         opening: list[str] = []
@@ -60,6 +61,13 @@ class Bodies:
             ]
         return "\n".join([*opening, *self._pad(view), *block.lines])
 
+    def crash_body(self, process: ProcessWords, crash: str) -> str:
+        """Write the body of a `torn` or an `on_crash`; in most cases it does something beside losing memory."""
+        self.process, self.crash = process, crash
+        self.paths, self.repeated, self.fresh_names = 4, 1, 0
+        view = View(process=process, step=True)
+        return "\n".join(self.block(view, 1, most=2).lines)
+
     def block(self, view: View, depth: int, most: int) -> Block:
         """Write one to `most` statements."""
         lines: list[str] = []
@@ -79,11 +87,15 @@ class Bodies:
             (3, self._augmented),
             (6, self._choose),
             (3, self._ghost),
-            (1, self._when),
-            (1, self._fault),
             (1, self._pass),
+            (4, self._change_set),
         ]
-        if not self.process.environment:
+        options += [(3, self._check)] if self.words.checked else []
+        if self.crash != "on_crash":
+            options.append((1, self._when))
+        if not self.crash:
+            options.append((1, self._fault))
+        if not self.process.environment and not self.crash:
             options += [(3, self._leave), (1, self._read)]
         if depth > 0:
             options += [(6, self._if), (3, self._for)]
@@ -121,10 +133,15 @@ class Bodies:
     def _choose(self, view: View, depth: int) -> Block:
         var = self.dice.one(self._targets(view))
         target = self.formulas.element(var, view)
-        domains = [kind for kind in self.words.domains(3) if var.kind.holds(kind) and self._affordable(kind.size)]
+        if self.dice.chance(40) and (line := self._chosen_from(var, target, view)):
+            return self._behaviour(line)
+        domains = [kind for kind in self.words.domains(4) if var.kind.holds(kind) and self._affordable(kind.size)]
         if domains and self.dice.chance(50):
             kind = self.dice.one(domains)
             self._spend(kind.size)
+            if self.crash != "on_crash" and self.dice.chance(40):
+                condition = f"each {self.dice.one(('==', '!='))} {self.formulas.value(kind, view, 1)}"
+                return self._behaviour(f"{target} = choose(each for each in {kind.text} if {condition})")
             return self._behaviour(f"{target} = choose({kind.text})")
         most = next((size for size in (3, 2) if self._affordable(size)), 0)
         if not most:
@@ -134,6 +151,28 @@ class Bodies:
         if self.dice.chance(15):
             elements.append(elements[0])
         return self._behaviour(f"{target} = choose({{{', '.join(elements)}}})")
+
+    def _chosen_from(self, var: Var, target: str, view: View) -> str:
+        """Write a choice from a set that the run decides; nothing where there is none, or it may have too many."""
+        wanted = var.kind.inner or var.kind
+        sets = [other for other in self._targets(view) if other.kind.element and wanted.holds(other.kind.element)]
+        sets = [other for other in sets if other.kind.element and self._affordable(other.kind.element.size)]
+        if not sets:
+            return ""
+        source = self.dice.one(sets)
+        assert source.kind.element is not None
+        self._spend(source.kind.element.size)
+        return f"{target} = choose({self.formulas.element(source, view)})"
+
+    def _change_set(self, view: View, depth: int) -> Block:
+        """Write an addition to a set, or a removal from it."""
+        sets = [var for var in self._targets(view) if var.kind.element is not None]
+        if not sets:
+            return self._assign(view, depth)
+        var = self.dice.one(sets)
+        assert var.kind.element is not None
+        value = self.formulas.value(var.kind.element, view, 1)
+        return self._behaviour(f"{self.formulas.element(var, view)}.{self.dice.one(['add', 'remove'])}({value})")
 
     def _fault(self, view: View, depth: int) -> Block:
         truths = [var for var in self._targets(view) if var.kind is BOOLEAN]
@@ -147,10 +186,10 @@ class Bodies:
     def _declare(self, view: View) -> tuple[Block, View]:
         kind = self.dice.one(self.words.domains())
         name = self._name("local")
-        if kind is BOOLEAN and self.words.faults and self.dice.chance(30) and self._affordable(2):
+        if kind is BOOLEAN and self.words.faults and not self.crash and self.dice.chance(30) and self._affordable(2):
             self._spend(2)
             value = f"fault({self.dice.one(self.words.faults)})"
-        elif kind.size <= 3 and self.dice.chance(40) and self._affordable(kind.size):
+        elif kind.size <= 4 and self.dice.chance(40) and self._affordable(kind.size):
             self._spend(kind.size)
             value = f"choose({kind.text})"
         else:
@@ -162,6 +201,9 @@ class Bodies:
             return self._assign(view, depth)
         var = self.dice.one(self.words.ghosts)
         target = self.formulas.element(var, view)
+        if var.kind.element is not None and self.dice.chance(50):
+            value = self.formulas.value(var.kind.element, replace(view, ghosts=True, processes=True), 0)
+            return Block((f"{target}.{self.dice.one(['add', 'remove'])}({value})",))
         if var.kind.counter:
             return Block((f"{target} += {self.dice.weighted([(6, '1'), (1, '2'), (1, '0')])}",))
         seeing = replace(view, ghosts=True, processes=True)
@@ -187,10 +229,11 @@ class Bodies:
     def _condition(self, view: View, depth: int) -> str:
         """Write a condition in which faults may be drawn and fresh bits tested."""
         plain = self.formulas.boolean(view, depth)
-        if self.words.versioned and not self.process.environment and self.dice.chance(20):
+        tests = self.words.versioned and not self.process.environment and self.crash != "on_crash"
+        if tests and self.dice.chance(20):
             fresh = f"fresh({self.dice.one(self.words.versioned)})"
             plain = self.dice.one([fresh, f"(not {fresh})", f"({fresh} and {plain})", f"({plain} or {fresh})"])
-        if not self.words.faults or not self.dice.chance(25) or not self._affordable(2):
+        if not self.words.faults or self.crash or not self.dice.chance(25) or not self._affordable(2):
             return plain
         self._spend(2)
         draw = f"fault({self.dice.one(self.words.faults)})"
@@ -254,6 +297,12 @@ class Bodies:
     def _pass(self, view: View, depth: int) -> Block:
         del view, depth
         return Block(("pass",))
+
+    def _check(self, view: View, depth: int) -> Block:
+        seeing = replace(view, ghosts=True, processes=True)
+        return self._behaviour(
+            f"check({self.dice.one(self.words.checked)}, {self.formulas.boolean(seeing, min(depth, 1))})"
+        )
 
     # -- helpers ----------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tests.strategies.words import BOOLEAN, INTEGER, DefinitionWords, Dice, Kind, ProcessWords, Var, View, Words
+from tests.strategies.words import (
+    BOOLEAN,
+    INTEGER,
+    DefinitionWords,
+    Dice,
+    Kind,
+    ProcessWords,
+    Var,
+    View,
+    Words,
+    optional,
+)
 
 # Of a hundred integers in a place that only takes some, so many may be any.
 UNSAFE = 4
@@ -27,7 +38,39 @@ class Formulas:
             return self.boolean(view, depth)
         if kind.kind == INTEGER:
             return self.within(kind, view, depth)
+        if kind.inner is not None:
+            return self.optional(kind, kind.inner, view, depth)
+        if kind.element is not None:
+            return self.set(kind, kind.element, view, depth)
         return self.literal(kind, view, depth)
+
+    def optional(self, kind: Kind, inner: Kind, view: View, depth: int) -> str:
+        """Write a value of `T?`."""
+        roll = self.dice.number(0, 9)
+        if roll >= 6 and (read := self._read(lambda var: var.kind.kind == kind.kind and kind.holds(var.kind), view)):
+            return read
+        if roll >= 5 and depth > 0:
+            sides = [self.value(inner, view, 0), "None"]
+            if self.dice.chance(50):
+                sides.reverse()
+            return f"({sides[0]} if {self.boolean(view, 0)} else {sides[1]})"
+        return "None" if roll >= 3 else self.value(inner, view, depth)
+
+    def set(self, kind: Kind, element: Kind, view: View, depth: int) -> str:
+        """Write a set, of elements that are nearly always of its type."""
+        roll = self.dice.number(0, 9)
+        if roll >= 6 and (read := self._read(lambda var: var.kind.kind == kind.kind and kind.holds(var.kind), view)):
+            return read
+        if roll == 5 and depth > 0:
+            sides = [self.set(kind, element, view, depth - 1), self.set(kind, element, view, 0)]
+            return f"({sides[0]} if {self.boolean(view, 0)} else {sides[1]})"
+        if roll >= 4 and depth > 0:
+            operator = self.dice.one(["|", "&"])
+            return f"({self.set(kind, element, view, depth - 1)} {operator} {self.set(kind, element, view, 0)})"
+        if roll == 3:
+            return "set()"
+        elements = [self.value(element, view, 0) for _ in range(self.dice.number(1, 2))]
+        return f"{{{', '.join(elements)}}}"
 
     def any_value(self, kind: Kind, view: View, depth: int) -> str:
         """Write a value of the kind, whatever its range."""
@@ -56,7 +99,13 @@ class Formulas:
         """Write an integer."""
         options: list[tuple[int, Callable[[View, int], str]]] = [(4, self._integer_constant), (6, self._integer_read)]
         if depth > 0:
-            options += [(3, self._arithmetic), (2, self._extremum), (1, self._integer_choice), (1, self._counted)]
+            options += [
+                (1, self._size),
+                (3, self._arithmetic),
+                (2, self._extremum),
+                (1, self._integer_choice),
+                (1, self._counted),
+            ]
         return self.dice.weighted(options)(view, depth)
 
     def literal(self, kind: Kind, view: View, depth: int) -> str:
@@ -88,6 +137,14 @@ class Formulas:
     def advanced(self, var: Var, view: View) -> str:
         """Write the value that comes after the present one, the first after the last."""
         present = self.element(var, view)
+        if var.kind.inner is not None:
+            if var.kind.inner.kind != INTEGER:
+                return f"None if {present} != None else {self.value(var.kind.inner, view, 0)}"
+            low, high = var.kind.inner.bounds
+            return f"{low} if {present} in {{None, {high}}} else {present} + 1"
+        if var.kind.element is not None:
+            word = self.dice.one(["| ", "& "])
+            return f"{present} {word}{self.set(var.kind, var.kind.element, view, 0)}"
         if var.kind.kind == "bool":
             return f"not {present}"
         if var.kind.kind == INTEGER:
@@ -119,7 +176,8 @@ class Formulas:
         """Write an index of an array, nearly always one that it has."""
         if kind.kind == INTEGER and self.dice.chance(UNSAFE):
             return self.integer(view, 1)
-        names = [var.text for var in self.readable(view) if not var.per and kind.holds(var.kind)]
+        wanted = optional(kind) if self.dice.chance(UNSAFE) else kind
+        names = [var.text for var in self.readable(view) if not var.per and wanted.holds(var.kind)]
         if view.process is not None and view.process.name == kind.text:
             names.insert(0, "self")
         if names and self.dice.chance(70):
@@ -138,6 +196,9 @@ class Formulas:
     def _read(self, fits: Callable[[Var], bool], view: View) -> str:
         """Write a variable, column, definition or another instance's memory that fits; nothing where there is none."""
         options: list[tuple[int, Callable[[], str]]] = []
+        perhaps = [v for v in self.readable(view) if v.kind.inner is not None and fits(Var("", v.kind.inner))]
+        if perhaps:
+            options.append((2, lambda: self._given(self.dice.one(perhaps), view)))
         plain = [var for var in self.readable(view) if fits(var) and not var.kind.counter]
         if plain:
             options.append((8, lambda: self.element(self.dice.one(plain), view)))
@@ -171,6 +232,16 @@ class Formulas:
         text = self.dice.weighted(options)()
         return f"next({text})" if view.transitions and "next(" not in text and self.dice.chance(50) else text
 
+    def _given(self, var: Var, view: View) -> str:
+        """Write the value of a `T?` where a T is wanted, mostly with another for `None`."""
+        text = self.element(var, view)
+        assert var.kind.inner is not None
+        if self.dice.chance(20):
+            return text
+        inner = var.kind.inner
+        instead = self._constant_of(inner) if inner.kind == INTEGER else self._constant(inner)
+        return f"({instead} if {text} == None else {text})"
+
     def _own(self, view: View) -> str | None:
         return view.process.name if view.process is not None else None
 
@@ -197,6 +268,10 @@ class Formulas:
         kind = self.dice.one(kinds)
         if kind.counter:
             return self._told_apart(view)
+        if kind.inner is not None:
+            return self._about_none(kind, kind.inner, view)
+        if kind.element is not None:
+            return self._about_set(kind, kind.element, view)
         left = self._read(lambda var: var.kind.kind == kind.kind, view)
         if not left:
             return "False"
@@ -213,6 +288,37 @@ class Formulas:
         if self.dice.chance(10):
             return f"({self._small(kind)} <= {left} {self.dice.one(['<', '<=', '!='])} {right})"
         return f"({left} {self.dice.one(['==', '<=', '>', '!=', '<', '>='])} {right})"
+
+    def _about_none(self, kind: Kind, inner: Kind, view: View) -> str:
+        """Write something about a `T?`; an order is mostly asked only where there is a value."""
+        left = self._read(lambda var: var.kind.kind == kind.kind, view) or "None"
+        roll = self.dice.number(0, 9)
+        if left == "None" or roll < 3:
+            return f"({left} {self.dice.one(['==', '!='])} None)"
+        if roll < 5:
+            return f"({left} {self.dice.one(['==', '!='])} {self.value(kind, view, 0)})"
+        if roll < 7:
+            return f"({left} {self.dice.one(['in', 'not in'])} {{None, {self.value(inner, view, 0)}}})"
+        if inner.kind != INTEGER:
+            return f"({self.value(inner, view, 0)} == {left})"
+        order = f"{left} {self.dice.one(['<', '<=', '>'])} {self._small(inner)}"
+        guard = self.dice.one(["{} != None and {}", "{} == None or {}"]) if self.dice.chance(80) else "{1}"
+        return f"({guard.format(left, order)})" if guard != "{1}" else f"({order})"
+
+    def _about_set(self, kind: Kind, element: Kind, view: View) -> str:
+        """Write something about a set."""
+        left = self._read(lambda var: var.kind.kind == kind.kind, view)
+        if not left:
+            return "True"
+        roll = self.dice.number(0, 9)
+        if roll < 5:
+            item = self.value(optional(element) if self.dice.chance(20) else element, view, 0)
+            return f"({item} {self.dice.one(['in', 'not in'])} {left})"
+        if roll < 7:
+            return f"({left} {self.dice.one(['==', '!='])} {self.set(kind, element, view, 1)})"
+        if roll < 8:
+            return f"({self.set(kind, element, view, 0)} == {left})"
+        return f"(size({left}) {self.dice.one(['==', '<', '>='])} {self.dice.number(0, 2)})"
 
     def _told_apart(self, view: View) -> str:
         """Write a comparison of a counter with a number that it can tell from what is above."""
@@ -231,6 +337,10 @@ class Formulas:
         kind = self.dice.one(kinds)
         if kind.counter:
             return self._told_apart(view)
+        if kind.inner is not None:
+            return self._about_none(kind, kind.inner, view)
+        if kind.element is not None:
+            return self._about_set(kind, kind.element, view)
         item = self._read(lambda var: var.kind.kind == kind.kind, view)
         if not item:
             return "True"
@@ -246,6 +356,8 @@ class Formulas:
         process = self.dice.one(self.words.sequential)
         instance = f"{process.name}[{self.instance(process, view)}]"
         text = f"stopped({instance})" if self.dice.chance(25) else f"{instance}.at({self.dice.one(process.labels)})"
+        if process.restarts != "at_once" and self.dice.chance(60):
+            text = f"crashed({instance})"
         return f"next({text})" if view.transitions and self.dice.chance(40) else text
 
     def _junction(self, view: View, depth: int) -> str:
@@ -290,6 +402,10 @@ class Formulas:
     def _arithmetic(self, view: View, depth: int) -> str:
         operator = self.dice.weighted([(5, "+"), (4, "-"), (1, "*")])
         return f"({self.integer(view, depth - 1)} {operator} {self.integer(view, 0)})"
+
+    def _size(self, view: View, depth: int) -> str:
+        read = self._read(lambda var: var.kind.element is not None, view)
+        return f"size({read})" if read else self._integer_read(view, depth)
 
     def _extremum(self, view: View, depth: int) -> str:
         items = [self.integer(view, depth - 1) for _ in range(self.dice.number(2, 3))]

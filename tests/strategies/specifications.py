@@ -23,10 +23,15 @@ from tests.strategies.words import (
     View,
     Words,
     between,
+    optional,
+    set_of,
 )
 
 # The most combinations of values of all variables, labels and bits, reachable or not, under the default parameters.
 ROOM = 3_000
+
+# The most initial states, before `initially` is asked about them.
+STARTS = 40
 
 
 def specifications(*, wide: bool = False) -> SearchStrategy[str]:
@@ -46,6 +51,7 @@ class _Writer:
         self.formulas = Formulas(dice, self.words)
         self.padding: tuple[Var, ...] = ()
         self.room = ROOM
+        self.starts = STARTS
         self.lines: list[str] = []
 
     def text(self) -> str:
@@ -59,10 +65,13 @@ class _Writer:
         self._volatile()
         faults = self._fault_words()
         self._section("faults", faults)
+        self._restarts()
         self._definitions()
         self._tables()
+        self.words.checked += [f"checked{number}" for number in range(self.dice.weighted([(3, 0), (3, 1), (2, 2)]))]
         bodies = Bodies(self.dice, self.words, self.formulas, self.padding)
         self._processes(bodies)
+        self._initially()
         properties = self._properties()
         self._scenarios(bodies, properties)
         return "\n".join(self.lines) + "\n"
@@ -112,6 +121,14 @@ class _Writer:
         if self._has("shift") and self.dice.chance(60):
             lines.append("Shifted: shift..shift + 1")
             kinds.append(between("shift", "shift + 1", -1, 0, "Shifted"))
+        if self.dice.chance(20):
+            inner = self.dice.one(kinds)
+            lines.append(f"Perhaps: {inner.text}?")
+            kinds.append(optional(inner, "Perhaps"))
+        if self.dice.chance(20):
+            element = self.dice.one([kind for kind in [*kinds, BOOLEAN] if kind.inner is None])
+            lines.insert(0, f"Some: set of {element.text}")
+            kinds.append(set_of(element, "Some"))
         self.words.types += kinds
         self._section("types", lines)
 
@@ -124,6 +141,8 @@ class _Writer:
             self.words.processes[name] = ProcessWords(
                 name, environment=False, count=count, count_text=text, labels=labels
             )
+            if self.dice.chance(20):
+                self.words.processes[name].boot = self.dice.one(labels)
             self.room //= len(labels) ** count
         if self.dice.chance(50):
             count = 2 if self.dice.chance(10) else 1
@@ -135,6 +154,15 @@ class _Writer:
     # -- variables --------------------------------------------------------------------------------------------------
 
     def _variable_kind(self) -> Kind:
+        roll = self.dice.number(0, 9)
+        if roll < 8:
+            return self._plain_kind()
+        plain = self._plain_kind()
+        if plain.inner is not None or plain.element is not None:
+            return plain
+        return optional(plain) if roll == 8 else set_of(plain)
+
+    def _plain_kind(self) -> Kind:
         kinds = [*self.words.types, *(process.kind for process in self.words.sequential if process.count > 1)]
         if self.dice.chance(25):
             choices = [between("0", "1", 0, 1), between("-2", "0", -2, 0), between("1", "3", 1, 3)]
@@ -143,12 +171,12 @@ class _Writer:
         return self.dice.one(kinds)
 
     def _index_kinds(self) -> tuple[Kind, ...]:
-        kinds = [kind for kind in self.words.domains(3) if kind.kind == INTEGER] + [
+        kinds = [kind for kind in self.words.numbering(3) if kind.kind == INTEGER] + [
             between("0", "1", 0, 1),
             between("-1", "0", -1, 0),
         ]
         if self.dice.chance(15):
-            literal = self.words.domains(2)
+            literal = self.words.numbering(2)
             return (self.dice.one(kinds), self.dice.one(literal)) if self.dice.chance(50) else (self.dice.one(literal),)
         return (self.dice.one(kinds),)
 
@@ -164,16 +192,24 @@ class _Writer:
         if states > self.room:
             return None
         self.room //= states
-        parts = [f"type: {kind.text}"]
+        parts = [f"type: {_quoted(kind)}"]
         if var.per:
             parts.append(
                 f"per: {var.per[0].text}" if len(var.per) == 1 else f"per: [{', '.join(k.text for k in var.per)}]"
             )
-        if self.dice.chance(30):
+        free = owner not in self.words.processes and var.states <= self.starts
+        if free and self.dice.chance(12):
+            self.starts //= var.states
+            parts.append("init: any")
+        elif self.dice.chance(30):
             parts.append(f"init: {self._initial(kind)}")
         return var, f"{name}: {{{', '.join(parts)}}}"
 
     def _initial(self, kind: Kind) -> str:
+        if kind.inner is not None:
+            return "None" if self.dice.chance(30) else self._initial(kind.inner)
+        if kind.element is not None:
+            return f"[{', '.join(self._initial(kind.element) for _ in range(self.dice.number(0, 2)))}]"
         if kind.kind == "bool":
             return "flag" if self._has("flag") and self.dice.chance(40) else self.dice.one(["true", "false"])
         if kind.kind == INTEGER:
@@ -247,7 +283,9 @@ class _Writer:
                 made = self._variable(f"m{number}", process.name, process.count)
                 if made is not None:
                     process.volatile.append(made[0])
-                    lines.append(made[1])
+                    keep = self.dice.chance(25)
+                    process.kept = process.kept or keep
+                    lines.append(f"{made[1][:-1]}, keep: true}}" if keep else made[1])
 
     # -- faults, definitions, tables --------------------------------------------------------------------------------
 
@@ -266,6 +304,15 @@ class _Writer:
             most = self.dice.one(["{at_most: unlimited}", "{at_most: 1}", "{at_most: 2}", "{at_most: 0}", "{}"])
             lines.append(f"{name}: {most}")
         return lines
+
+    def _restarts(self) -> None:
+        """Let some of the processes that crash stay down."""
+        for name in sorted({name for victims in self.crashes.values() for name in victims}):
+            process = self.words.processes[name]
+            process.crashes = True
+            process.torn = [label for label in process.labels if self.dice.chance(20)]
+            if self.dice.chance(40):
+                process.restarts = self.dice.weighted([(3, "later"), (1, "never")])
 
     def _definitions(self) -> None:
         lines: list[str] = []
@@ -320,7 +367,7 @@ class _Writer:
                 conditions.append(self.formulas.boolean(view, 0))
         default = self.dice.chance(40)
         lines = ["match: first" if first else "match: exclusive"] if first or self.dice.chance(50) else []
-        lines.append(f"gives: {{{', '.join(f'{column.text}: {column.kind.text}' for column in columns)}}}")
+        lines.append(f"gives: {{{', '.join(f'{column.text}: {_quoted(column.kind)}' for column in columns)}}}")
         if default:
             lines.append(f'defaults: {{{columns[0].text}: "{self.formulas.value(columns[0].kind, view, 0)}"}}')
         lines.append("rows:")
@@ -343,27 +390,50 @@ class _Writer:
                 lines.append(f"  count: {process.count_text}")
             if self.dice.chance(5):
                 lines.append("  fair: false")
+            lines += [f"  boot: {process.boot}"] if process.boot else []
+            if process.restarts != "at_once" or (not process.environment and self.dice.chance(5)):
+                lines.append(f"  restarts: {process.restarts}")
             if self.volatile_lines.get(process.name):
                 lines += ["  volatile:", *(f"    {line}" for line in self.volatile_lines[process.name])]
+            if process.crashes and self.dice.chance(35):
+                body = bodies.crash_body(process, "on_crash")
+                lines += ["  on_crash: |", *(f"    {line}" for line in body.split("\n"))]
             lines.append("  steps:")
             for label in process.labels:
-                lines += self._step(label, bodies.body(process, label), "    ")
+                torn = bodies.crash_body(process, "torn") if label in process.torn else ""
+                lines += self._step(label, bodies.body(process, label), "    ", torn)
         self._section("processes", lines)
 
-    def _step(self, label: str, body: str, indent: str) -> list[str]:
-        if self.dice.chance(15):
+    def _step(self, label: str, body: str, indent: str, torn: str) -> list[str]:
+        if torn or self.dice.chance(15):
             settings = self.dice.one([["fair: false"], ["atomic: true"], ["fair: true", "atomic: true"]])
+            if torn:
+                settings = [*settings[:1], "torn: |", *(f"  {line}" for line in torn.split("\n"))]
             head = [f"{label}:", *(f"  {line}" for line in settings), "  do: |"]
             return [indent + line for line in [*head, *(f"    {line}" for line in body.split("\n"))]]
         return [indent + line for line in [f"{label}: |", *(f"  {line}" for line in body.split("\n"))]]
 
+    def _initially(self) -> None:
+        if self.starts < STARTS and self.dice.chance(70):
+            view = View(ghosts=True, processes=True)
+            self.lines += [f'initially: "{self.formulas.boolean(view, self.dice.number(0, 2))}"', ""]
+
     def _properties(self) -> list[str]:
         lines: list[str] = []
         names: list[str] = []
+        # One that the bodies happen not to check would be refused.
+        self.words.checked = [n for n in self.words.checked if any(f"check({n}," in line for line in self.lines)]
+        for name in self.words.checked:
+            names.append(name)
+            lines.append(f"{name}: {{checked: it was drawn}}")
         for number in range(self.dice.number(1, 5)):
-            kind = self.dice.one(["always", "step", "possible", "recoverable"])
+            kind = self.dice.one(["always", "step", "possible", "recoverable", "leads_to"])
             view = View(ghosts=True, processes=True, transitions=kind == "step")
             names.append(f"{kind}{number}")
+            if kind == "leads_to":
+                premise, goal = (self.formulas.boolean(view, self.dice.number(0, 2)) for _ in range(2))
+                lines.append(f'{names[-1]}: {{leads_to: ["{premise}", "{goal}"]}}')
+                continue
             lines.append(f'{names[-1]}: {{{kind}: "{self.formulas.boolean(view, self.dice.number(1, 3))}"}}')
         self._section("properties", lines)
         return names
@@ -388,7 +458,10 @@ class _Writer:
             return []
         process = self.dice.one(self.words.sequential)
         label = self.dice.one(process.labels[:-1])
-        lines = ["changed:", "  processes:", f"    {process.name}:", "      steps:", f"        {label}: |"]
+        lines = ["changed:", "  processes:", f"    {process.name}:"]
+        if process.restarts != "at_once" and self.dice.chance(50):
+            lines.append(f"      restarts: {self.dice.one(['later', 'never'])}")
+        lines += ["      steps:", f"        {label}: |"]
         self._section("variants", [*lines, *(f"          {line}" for line in bodies.body(process, label).split("\n"))])
         return ["changed"]
 
@@ -401,6 +474,13 @@ class _Writer:
             f"{var.text}: {self.dice.one(values[var.text])}" for var in self.words.parameters if self.dice.chance(50)
         ]
 
+    def _kill_points(self, process: ProcessWords) -> list[str]:
+        matters = process.restarts != "at_once" or (process.kept and not process.boot)
+        labels = [label for label in process.labels if label != process.start or matters]
+        return [f"{process.name}.{label}" for label in labels] + [
+            f"{process.name}.{label}.torn" for label in process.torn
+        ]
+
     def _allowances(self) -> list[str]:
         allowed = [
             f"{name}: {self.dice.one(['0', '1', '2', 'unlimited'])}"
@@ -408,7 +488,7 @@ class _Writer:
             if self.dice.chance(50)
         ]
         for name, victims in self.crashes.items():
-            points = [f"{victim}.{label}" for victim in victims for label in self.words.processes[victim].labels[1:]]
+            points = [point for victim in victims for point in self._kill_points(self.words.processes[victim])]
             if self.dice.chance(40):
                 at = ", ".join(self.dice.some(points, 1, 2))
                 most = self.dice.one([", at_most: 1", ", at_most: unlimited", ""])
@@ -416,3 +496,8 @@ class _Writer:
             elif self.dice.chance(50):
                 allowed.append(f"{name}: {self.dice.one(['0', '1', 'unlimited'])}")
         return allowed
+
+
+def _quoted(kind: Kind) -> str:
+    """Write a type inside braces, where one of the two parsers of YAML takes no bare `?`."""
+    return f'"{kind.text}"' if kind.text.endswith("?") else kind.text

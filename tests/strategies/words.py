@@ -65,14 +65,26 @@ class Kind:
     named: bool = True
     bounds: tuple[str, str] = ("0", "0")
     counter: bool = False
+    inner: Kind | None = None
+    """Of `T?`: T."""
+    element: Kind | None = None
+    """Of `set of T`: T."""
 
     @property
     def size(self) -> int:
         """The number of values under the default parameters."""
+        if self.inner is not None:
+            return 1 + self.inner.size
+        if self.element is not None:
+            return int(2**self.element.size)
         return len(self.literals) or self.high - self.low + 1
 
     def holds(self, other: Kind) -> bool:
         """Tell whether every value of the other type is one of this."""
+        if self.inner is not None:
+            return self.inner.holds(other.inner or other)
+        if self.element is not None and other.element is not None:
+            return self.element.holds(other.element)
         if self.kind != INTEGER or other.kind != INTEGER:
             return self.kind == other.kind
         return self.text == other.text or (not other.counter and self.low <= other.low and other.high <= self.high)
@@ -84,6 +96,16 @@ BOOLEAN = Kind("bool", "bool", literals=("False", "True"))
 def between(low: str, high: str, first: int, last: int, name: str = "") -> Kind:
     """Return the type of a range with these bounds, as texts and as numbers."""
     return Kind(name or f"{low}..{high}", INTEGER, first, last, named=bool(name), bounds=(low, high))
+
+
+def optional(inner: Kind, name: str = "") -> Kind:
+    """Return the type of the values of another and `None`."""
+    return Kind(name or f"{inner.text}?", f"{inner.kind}?", named=bool(name), inner=inner)
+
+
+def set_of(element: Kind, name: str = "") -> Kind:
+    """Return the type of the sets of another's values."""
+    return Kind(name or f"set of {element.text}", f"set of {element.kind}", named=bool(name), element=element)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +136,16 @@ class ProcessWords:
     count_text: str
     labels: tuple[str, ...]
     volatile: list[Var] = field(default_factory=list)
+    kept: bool = False
+    boot: str = ""
+    restarts: str = "at_once"
+    crashes: bool = False
+    torn: list[str] = field(default_factory=list)
+
+    @property
+    def start(self) -> str:
+        """The label at which an instance starts."""
+        return self.boot or self.labels[0]
 
     @property
     def kind(self) -> Kind:
@@ -150,6 +182,8 @@ class Words:
     variables: list[Var] = field(default_factory=list)
     ghosts: list[Var] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)
+    """The `checked` properties."""
     definitions: list[DefinitionWords] = field(default_factory=list)
     tables: list[TableWords] = field(default_factory=list)
     processes: dict[str, ProcessWords] = field(default_factory=dict)
@@ -168,6 +202,10 @@ class Words:
         """Return the types that a loop, a quantifier or `choose` may go over."""
         kinds = [*self.types, *(process.kind for process in self.processes.values())]
         return [kind for kind in kinds if kind.named and kind.size <= most]
+
+    def numbering(self, most: int) -> list[Kind]:
+        """Return the types that can number the elements of an array."""
+        return [kind for kind in self.domains(most) if kind.inner is None and kind.element is None]
 
     def shared_literals(self) -> set[str]:
         """Return the literals that more than one enumeration has."""

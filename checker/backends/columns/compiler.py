@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import assert_never
 
+from checker.backends.columns.compounds import Compound, Compounds, Maybe, Members
 from checker.backends.columns.terms import Term, Terms, conjuncts
 from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.expressions import (
@@ -21,6 +22,7 @@ from model.expressions import (
     Extremum,
     FaultDraw,
     Fresh,
+    Given,
     Implies,
     LocalValue,
     Membership,
@@ -30,20 +32,25 @@ from model.expressions import (
     ParameterValue,
     Quantifier,
     SelfValue,
+    SetMembership,
+    SetOf,
+    SetOperation,
+    Size,
     Stopped,
     TableColumn,
     VariableValue,
+    Without,
 )
 from model.source import Span
 from model.specification import Process, Row, Table
 from model.system import BOOL_DOMAIN, STOPPED, Domain, TransitionSystem
-from model.types import Value, ValueType
+from model.types import NoneType, OptionalType, SetType, Value, ValueType
 
 VALUE_MAX = 2**62
 """Terms are computed in signed 64-bit words; a value that could leave this interval is refused."""
 
-EventKey = tuple[str, Span] | tuple[str, Span, bool]
-"""What was met: `row`, `shadowed` or `premise` with its place, or `branch` with the arm taken."""
+EventKey = tuple[str, Span] | tuple[str, Span, bool] | tuple[str, Span, str]
+"""What was met, and where: `row`, `shadowed`, `premise`, `branch` with the arm taken, or `check` with the property."""
 
 Event = tuple[EventKey, Term]
 """Something worth counting (see `checker.exploration.Coverage`) and where it happens."""
@@ -59,6 +66,7 @@ class Slots:
     def __init__(self, system: TransitionSystem, terms: Terms, numbers: list[int]) -> None:
         self.system = system
         self.terms = terms
+        self.compounds = Compounds(terms)
         self.numbers = numbers
         self.suspects: frozenset[Span] = frozenset()
         """Rows of which to find out whether they fit where an earlier row is taken."""
@@ -78,15 +86,12 @@ class Slots:
             return self.terms.truth(bool(value))
         return self.terms.constant(domain.low + domain.index(value))
 
-    def forgotten(self, process: Process, instance: int, label: str) -> dict[int, Term]:
-        """Return the label and memory of an instance that has gone to its first step (or stopped), by slot."""
-        values = {
+    def forgotten(self, process: Process, instance: int, *, kept: bool) -> dict[int, Term]:
+        """Return the memory of an instance that has forgotten it, by slot; what is kept is part of it or is not."""
+        return {
             slot: self.encode(slot, self.system.slots[slot].initial)
-            for slot in self.system.memory_slots(process, instance)
+            for slot in self.system.memory_slots(process, instance, kept=kept)
         }
-        label_slot = self.system.label_slots[process.name, instance]
-        values[label_slot] = self.encode(label_slot, label)
-        return values
 
 
 class ExpressionCompiler:
@@ -111,6 +116,7 @@ class ExpressionCompiler:
         self.slots = slots
         self.system = slots.system
         self.terms = slots.terms
+        self.compounds = slots.compounds
         self.values = values
         self.locals = local_values
         self.process = process
@@ -127,8 +133,62 @@ class ExpressionCompiler:
         known = self.values.get(slot)
         return known if known is not None else self.slots.before(slot)
 
+    def value(self, expression: Expression, condition: Term) -> Compound:
+        """Return the value of an expression of any type that is evaluated where `condition`."""
+        if not isinstance(expression.type, OptionalType | SetType | NoneType):
+            return self.compile(expression, condition)
+        compounds = self.compounds
+        match expression:
+            case Constant(value=None):
+                return Maybe(self.terms.false, self.terms.constant(0))
+            case LocalValue() | VariableValue():
+                return compounds.read(self.compile(expression, condition), self.system.domain(expression.type))
+            case Conditional():
+                test = self.compile(expression.condition, condition)
+                then = self.value(expression.then, self.terms.all_of((condition, test)))
+                negated = self.terms.all_of((condition, self.terms.negation(test)))
+                return compounds.choice(test, then, self.value(expression.otherwise, negated))
+            case TableColumn():
+                return self._table(expression, condition)
+            case Next(item=item):
+                return self._next(item, condition)
+            case SetOf():
+                return self._set(expression, condition)
+            case SetOperation(operator=operator):
+                left, right = self.members(expression.left, condition), self.members(expression.right, condition)
+                return compounds.joined(operator, left, right)
+            case Without():
+                whole, removed = self.members(expression.whole, condition), self.compile(expression.item, condition)
+                return compounds.without(whole, removed)
+            case _:
+                raise AssertionError(f"{type(expression).__name__} is of no such type")
+
+    def members(self, expression: Expression, condition: Term) -> Members:
+        """Return the value of an expression that is a set."""
+        value = self.value(expression, condition)
+        assert isinstance(value, Members)
+        return value
+
+    def _set(self, expression: SetOf, condition: Term) -> Members:
+        """Return a set of elements; one outside the type of the set is an error."""
+        terms = self.terms
+        domain = self.system.domain(expression.type.element)
+        elements = [self.compile(element, condition) for element in expression.elements]
+        for element in elements:
+            outside, _ = self.compounds.fitted(element, domain)
+            self.error(terms.all_of((condition, outside)))
+        present = []
+        for value in domain.values():
+            constant = self.slots.encoded(domain, value)
+            key = domain.low + domain.index(value)
+            present.append((key, terms.any_of([terms.equal(element, constant) for element in elements])))
+        return Members(tuple(present), domain is BOOL_DOMAIN)
+
     def compile(self, expression: Expression, condition: Term) -> Term:
-        """Return the term of an expression that is evaluated where `condition`."""
+        """Return the term of an expression that is evaluated where `condition`.
+
+        Of `T?` and sets only variables have one: the code of their slot.
+        """
         terms = self.terms
         match expression:
             case Constant(value=value, type=value_type):
@@ -154,8 +214,8 @@ class ExpressionCompiler:
             case Comparison():
                 return self._comparison(
                     expression.operator,
-                    self.compile(expression.left, condition),
-                    self.compile(expression.right, condition),
+                    self.value(expression.left, condition),
+                    self.value(expression.right, condition),
                 )
             case Arithmetic(operator=operator):
                 left, right = self.compile(expression.left, condition), self.compile(expression.right, condition)
@@ -187,14 +247,27 @@ class ExpressionCompiler:
                     test, then, self.compile(expression.otherwise, terms.all_of((condition, terms.negation(test))))
                 )
             case Membership(elements=elements):
-                item_term = self.compile(expression.item, condition)
-                return terms.any_of([terms.equal(item_term, self.compile(element, condition)) for element in elements])
+                sought = self.value(expression.item, condition)
+                return terms.any_of(
+                    [self.compounds.equal(sought, self.value(element, condition)) for element in elements]
+                )
+            case Given(item=item):
+                given = self.compounds.maybe(self.value(item, condition))
+                self.error(terms.all_of((condition, terms.negation(given.present))))
+                return given.content
+            case SetMembership(item=item):
+                sought = self.value(item, condition)
+                return self.compounds.contains(self.members(expression.whole, condition), sought)
+            case Size(item=item):
+                return self.compounds.size(self.members(item, condition))
+            case SetOf() | SetOperation() | Without():
+                raise AssertionError("a set is no single term")
             case Quantifier():
                 return self._quantifier(expression, condition)
             case TableColumn():
-                return self._table(expression, condition)
+                return _single(self._table(expression, condition))
             case Next(item=item):
-                return self._next(item, condition)
+                return _single(self._next(item, condition))
             case _:
                 assert_never(expression)
 
@@ -225,13 +298,13 @@ class ExpressionCompiler:
         if not any(known <= conditions for known in self.excluded):
             self.errors.append(where)
 
-    def _comparison(self, operator: str, left: Term, right: Term) -> Term:
+    def _comparison(self, operator: str, first: Compound, second: Compound) -> Term:
         terms = self.terms
+        if operator in {"==", "!="}:
+            same = self.compounds.equal(first, second)
+            return same if operator == "==" else terms.negation(same)
+        left, right = _single(first), _single(second)
         match operator:
-            case "==":
-                return terms.equal(left, right)
-            case "!=":
-                return terms.negation(terms.equal(left, right))
             case "<=":
                 return terms.less_equal(left, right)
             case ">=":
@@ -298,7 +371,7 @@ class ExpressionCompiler:
             return count
         return decided if expression.operator == "any" else terms.negation(decided)
 
-    def _table(self, expression: TableColumn, condition: Term) -> Term:
+    def _table(self, expression: TableColumn, condition: Term) -> Compound:
         """Return what the matching row gives.
 
         Of an exclusive table every row is evaluated, of one with `match: first` those up to the match.
@@ -312,9 +385,14 @@ class ExpressionCompiler:
         cells = []
         for position, row in enumerate(table.rows):
             here = terms.all_of((condition, terms.equal(number, terms.constant(position))))
-            cells.append(self.compile(row.gives[expression.column], here))
+            cells.append(self.value(row.gives[expression.column], here))
         self.locals = outer
-        return self._cell(number, cells)
+        if not isinstance(expression.type, OptionalType | SetType):
+            return self._cell(number, [_single(cell) for cell in cells])
+        result = cells[-1]
+        for position in range(len(cells) - 2, -1, -1):
+            result = self.compounds.choice(terms.equal(number, terms.constant(position)), cells[position], result)
+        return result
 
     def _matching_row(self, table: Table, condition: Term) -> Term:
         """Return the number of the matching row.
@@ -373,12 +451,12 @@ class ExpressionCompiler:
             result = terms.choice(terms.equal(number, terms.constant(position)), cells[position], result)
         return result
 
-    def _next(self, item: Expression, condition: Term) -> Term:
+    def _next(self, item: Expression, condition: Term) -> Compound:
         assert self.successor is not None
         before, self.values = self.values, self.successor
-        term = self.compile(item, condition)
+        value = self.value(item, condition)
         self.values = before
-        return term
+        return value
 
     # -- variables ------------------------------------------------------------------------------------------------
 
@@ -446,3 +524,9 @@ class ExpressionCompiler:
                 )
         self.error(terms.all_of((condition, terms.negation(inside))))
         return result
+
+
+def _single(value: Compound) -> Term:
+    """Return a value that is known to be a term."""
+    assert isinstance(value, Term)
+    return value

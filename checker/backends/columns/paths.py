@@ -26,7 +26,7 @@ from model.expressions import (
     walk,
 )
 from model.specification import Process, Step
-from model.system import BOOL_DOMAIN, TransitionSystem
+from model.system import BOOL_DOMAIN, CRASHED, TransitionSystem
 from model.transitions import Action
 
 Update = tuple[int, int, Term]
@@ -47,13 +47,15 @@ class GuardedPath:
     faults: tuple[str, ...]
     fair: bool
     events: tuple[Event, ...]
+    violations: tuple[tuple[str, Term], ...] = ()
+    """The `checked` properties that the path checks, each with where, within the guard, the check is false."""
     twin: int = 0
     """Tells apart paths of one step that are alike in everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionPaths:
-    """All paths of one step or crash of one instance, and where it errs."""
+    """All paths of one step, crash or restart of one instance, and where it errs."""
 
     action: Action
     paths: tuple[GuardedPath, ...]
@@ -71,6 +73,8 @@ class PropertyTerm:
     value: Term
     error: Term
     events: tuple[Event, ...]
+    goal: Term | None = None
+    """Of a `leads_to` property: its `q`; the value is that of `implies(p, q)`."""
 
 
 class PathBuilder:
@@ -98,28 +102,65 @@ class PathBuilder:
                 run.faults,
                 step.fair and not run.faults,
                 tuple(dict.fromkeys(run.events)),
+                tuple(dict.fromkeys(run.violations)),
             )
             for run in runner.runs()
         )
         return ActionPaths(action, paths, runner.error, runner.may_wait, tuple(dict.fromkeys(runner.events)))
 
-    def crash(self, process: Process, instance: int, step: Step, fault: str) -> ActionPaths | None:
-        """Build the crash of an instance before a step; None where the scenario does not allow it there."""
+    def crash(
+        self, process: Process, instance: int, step: Step, fault: str, *, torn: bool = False
+    ) -> ActionPaths | None:
+        """Build the crash of an instance before a step or inside it; None where there is none or none is allowed.
+
+        As for a step the label is taken for granted. A crash changes something wherever it changes the label; where it
+        does not, the guard says what else has to differ.
+        """
         system, terms = self.system, self.terms
         budget = system.budgets[fault]
-        action = Action(process.name, instance, step.name, fault)
-        if step.name == process.first or (budget.at is not None and step.id not in budget.at):
+        action = Action(process.name, instance, step.name, fault, torn)
+        point = action.kill_point
+        if point not in system.kill_points[process.name] or (budget.at is not None and point not in budget.at):
             return None
-        values = self.slots.forgotten(process, instance, process.first)
-        guard = terms.true
-        if fault in system.budget_slots:
-            slot = system.budget_slots[fault]
-            spent = self.slots.before(slot)
-            assert budget.limit is not None
-            guard = terms.less_equal(spent, terms.constant(budget.limit - 1))
-            values[slot] = terms.sum(spent, terms.constant(1))
-        path = GuardedPath(action, guard, self._updates(values), (fault,), fair=False, events=())
-        return ActionPaths(action, (path,), terms.false, may_wait=False)
+        runner = StepRunner(self.slots, process, instance, step)
+        bodies = [body for body in (step.torn if torn else None, process.on_crash) if body is not None]
+        start = self._unspent(fault)
+        if torn:
+            start = terms.all_of((start, self._completes(process, instance, step)))
+        paths = []
+        for run in runner.crashes(start, bodies):
+            if run.label == step.name:
+                changes = (terms.negation(terms.equal(a, self.slots.before(slot))) for slot, a in run.values.items())
+                run.guard = terms.all_of((run.guard, terms.any_of(changes)))
+            if fault in system.budget_slots:
+                slot = system.budget_slots[fault]
+                run.values[slot] = terms.sum(self.slots.before(slot), terms.constant(1))
+            if run.guard is not terms.false:
+                updates = self._updates(run.values)
+                events, violations = tuple(dict.fromkeys(run.events)), tuple(dict.fromkeys(run.violations))
+                paths.append(GuardedPath(action, run.guard, updates, (fault,), False, events, violations))
+        events = tuple(dict.fromkeys(runner.events))
+        return ActionPaths(action, tuple(paths), runner.error, may_wait=False, events=events)
+
+    def _unspent(self, fault: str) -> Term:
+        """Return where a fault may still happen."""
+        slot, limit = self.system.budget_slots.get(fault), self.system.budgets[fault].limit
+        if slot is None or limit is None:
+            return self.terms.true
+        return self.terms.less_equal(self.slots.before(slot), self.terms.constant(limit - 1))
+
+    def _completes(self, process: Process, instance: int, step: Step) -> Term:
+        """Return where some path through a step without a fault reaches the end."""
+        runs = StepRunner(self.slots, process, instance, step).runs()
+        return self.terms.any_of(run.guard for run in runs if not run.faults)
+
+    def restart(self, process: Process, instance: int) -> ActionPaths:
+        """Build the restart of an instance that is down."""
+        action = Action(process.name, instance, CRASHED)
+        slot = self.system.label_slots[process.name, instance]
+        updates = self._updates({slot: self.slots.encode(slot, process.start)})
+        path = GuardedPath(action, self.terms.true, updates, (), fair=True, events=())
+        return ActionPaths(action, (path,), self.terms.false, may_wait=False)
 
     def _updates(self, values: dict[int, Term]) -> tuple[Update, ...]:
         changed = ((slot, term) for slot, term in sorted(values.items()) if term is not self.slots.before(slot))
@@ -127,11 +168,16 @@ class PathBuilder:
 
     # -- properties -----------------------------------------------------------------------------------------------
 
-    def state_property(self, expression: Expression) -> PropertyTerm:
-        """Translate the expression of an `always`, `possible` or `recoverable` property."""
-        compiler = ExpressionCompiler(self.slots, {}, {}, None, 0)
-        value = compiler.compile(expression, self.terms.true)
-        return PropertyTerm(value, self.terms.any_of(compiler.errors), tuple(dict.fromkeys(compiler.events)))
+    def state_property(self, expressions: tuple[Expression, ...]) -> PropertyTerm:
+        """Translate the expressions of a property of states: one, or two of a `leads_to`."""
+        values, errors, events = [], [], dict[Event, None]()
+        for expression in expressions:
+            compiler = ExpressionCompiler(self.slots, {}, {}, None, 0)
+            values.append(compiler.compile(expression, self.terms.true))
+            errors += compiler.errors
+            events |= dict.fromkeys(compiler.events)
+        goal = values[1] if len(values) > 1 else None
+        return PropertyTerm(values[0], self.terms.any_of(errors), tuple(events), goal)
 
     def step_property(self, expression: Expression, updates: tuple[Update, ...]) -> PropertyTerm:
         """Translate a `step` property for the transitions that make these updates."""

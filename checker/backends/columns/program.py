@@ -80,6 +80,7 @@ class Program:
             (term, systems) for term, everywhere in translation.waiting if (systems := self._here(everywhere))
         ]
         self._step_claims = [c for c in range(len(self.claims)) if self.claims[c].kind is PropertyKind.STEP]
+        self._check_claims = {c.name: number for number, c in enumerate(self.claims) if c.kind is PropertyKind.CHECKED}
 
     def _here(self, systems: int) -> int:
         """Return the bits of the program's own systems for bits of the translation's."""
@@ -212,6 +213,11 @@ class Program:
                     term = self.step_term(claim, entry.path)
                     violated = self.terms.all_of((self.terms.negation(term.value), self.terms.negation(term.error)))
                     self._write_hit(emitter, rows, claim, number, self._for_systems(violated, systems), names)
+            for name, false in entry.path.violations:
+                if name in self._check_claims:
+                    claim = self._check_claims[name]
+                    if systems := entry.systems & self.claims[claim].systems:
+                        self._write_hit(emitter, rows, claim, number, self._for_systems(false, systems), names)
 
         emitter.under("looking", rows, violations)
 

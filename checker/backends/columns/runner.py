@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from checker.backends.columns.compiler import Event, ExpressionCompiler, Slots
+from checker.backends.columns.compounds import Compound, Members
 from checker.backends.columns.terms import Term, conjuncts
 from model import limits
 from model.diagnostics import Code, Diagnostic, SpecificationError
@@ -24,9 +25,8 @@ from model.expressions import (
     walk,
 )
 from model.specification import Process, Step
-from model.statements import Assign, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
-from model.system import STOPPED, Domain
-from model.types import RangeType
+from model.statements import Assign, Check, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
+from model.system import CRASHED, STOPPED
 
 MERGED_ASSIGNMENTS_MAX = 3
 """An `if` without further choices that assigns at most so many variables becomes a choice between values."""
@@ -41,6 +41,8 @@ class Run:
     locals: dict[str, Term]
     events: list[Event] = field(default_factory=list)
     faults: tuple[str, ...] = ()
+    violations: tuple[tuple[str, Term], ...] = ()
+    """The `checked` properties that the run has come by, each with where its check is false."""
     written: frozenset[str] = frozenset()
     ended: bool = False
     label: str = ""
@@ -89,6 +91,22 @@ class StepRunner:
             self._finish(run)
         return runs
 
+    def crashes(self, start: Term, bodies: Iterable[Step]) -> list[Run]:
+        """Return all paths of a crash that is possible where `start`: through its bodies, one after the other.
+
+        Then memory is lost, and the label says that the instance is down or starts again.
+        """
+        process, instance = self.process, self.instance
+        runs = [Run(start, {}, {}, label=process.start if process.restarts == "at_once" else CRASHED)]
+        for body in bodies:
+            runs = self._block(body.body, runs)
+        for run in runs:
+            self._clear_fresh(run)
+            run.values.update(self.slots.forgotten(process, instance, kept=True))
+            slot = self.system.label_slots[process.name, instance]
+            run.values[slot] = self.slots.encode(slot, run.label)
+        return runs
+
     def _block(self, body: tuple[Statement, ...], runs: list[Run]) -> list[Run]:
         for statement in body:
             following: list[Run] = []
@@ -119,6 +137,13 @@ class StepRunner:
         term = compiler.compile(expression, where)
         self._settle(compiler, run)
         return term
+
+    def _value(self, expression: Expression, run: Run) -> Compound:
+        """Evaluate an expression of any type, as `_evaluate` does."""
+        compiler = self._compiler(run)
+        value = compiler.value(expression, run.guard)
+        self._settle(compiler, run)
+        return value
 
     def _settle(self, compiler: ExpressionCompiler, run: Run) -> None:
         self.events.extend(compiler.events)
@@ -153,6 +178,8 @@ class StepRunner:
             case Read(store=store):
                 run.values[self.system.fresh_slots[self.process.name, self.instance, store]] = self.terms.true
                 return [run]
+            case Check():
+                return self._check(statement, run)
             case _:
                 assert_never(statement)
 
@@ -223,8 +250,7 @@ class StepRunner:
                 self._store(statement.target, value, branch)
             return self._alive(branch for branch, _ in outcomes)
         places = self._places(statement.target, run)
-        value = self._evaluate(statement.value, run)
-        self._put(statement.target, places, value, run)
+        self._put(statement.target, places, self._value(statement.value, run), run)
         return self._alive([run])
 
     def _store(self, target: Target, value: Term, run: Run) -> None:
@@ -238,34 +264,20 @@ class StepRunner:
         self._settle(compiler, run)
         return places
 
-    def _put(self, target: Target, places: list[tuple[Term, int]], value: Term, run: Run) -> None:
+    def _put(self, target: Target, places: list[tuple[Term, int]], stored: Compound, run: Run) -> None:
         """Store a value; outside the type of the target the run ends in an error."""
         terms = self.terms
-        unbounded = isinstance(target.type, RangeType) and target.type.low is None
-        if not unbounded:
-            domain = self.system.domain(target.type)
-            if domain.literals is None:
-                outside = terms.all_of(
-                    (run.guard, terms.negation(terms.within(value, domain.low, domain.low + domain.size - 1)))
-                )
-                if outside is not terms.false:
-                    self.errors.append(outside)
-                    self._restricted(run, terms.outside(outside))
-                value = self._clamped(value, domain)
+        beyond, value = self.slots.compounds.fitted(stored, self.system.domain(target.type))
+        outside = terms.all_of((run.guard, beyond))
+        if outside is not terms.false:
+            self.errors.append(outside)
+            self._restricted(run, terms.outside(outside))
         if isinstance(target, LocalValue):
             run.locals[target.name] = value
             return
         for here, slot in places:
             run.values[slot] = terms.choice(here, value, self._compiler(run).read(slot))
         run.written = run.written | {target.key.split(".", 1)[0]}
-
-    def _clamped(self, value: Term, domain: Domain) -> Term:
-        """Return the value with the interval of its target, which it has wherever the run goes on."""
-        if domain.low <= value.low and value.high < domain.low + domain.size:
-            return value
-        if value.constant is not None:
-            return self.terms.constant(domain.low)
-        return self.terms.narrowed(value, domain.low, domain.low + domain.size - 1)
 
     def _count(self, statement: Count, run: Run) -> list[Run]:
         terms = self.terms
@@ -284,25 +296,47 @@ class StepRunner:
         run.written = run.written | {statement.target.key.split(".", 1)[0]}
         return self._alive([run])
 
+    def _check(self, statement: Check, run: Run) -> list[Run]:
+        """Note where a check is false. It is no fork: the run goes on either way, and leaves the same state behind.
+
+        An `if` around it is never merged (`_is_small`), so the check is met wherever the run's guard is true.
+        """
+        false = self.terms.negation(self._evaluate(statement.condition, run))
+        run.events.append((("check", statement.span, statement.property), run.guard))
+        if false is not self.terms.false:
+            run.violations = (*run.violations, (statement.property, false))
+        return self._alive([run])
+
     def _choose(self, statement: Choose, run: Run) -> list[Run]:
         terms = self.terms
         places = self._places(statement.target, run)
-        if statement.domain is not None:
-            domain = self.system.domain(statement.domain)
-            options = [self.slots.encoded(domain, value) for value in domain.values()]
-            self.may_wait = self.may_wait or not options
-        else:
-            options = [self._evaluate(element, run) for element in statement.elements]
+        options = self._options(statement, run)
         runs: list[Run] = []
-        for position, option in enumerate(options):
+        for position, (there, option) in enumerate(options):
             # A set has each element once: an option equal to an earlier one is no further choice.
-            fresh = terms.all_of([terms.negation(terms.equal(option, earlier)) for earlier in options[:position]])
-            branch = run.fork(terms.all_of((run.guard, fresh)))
+            known = [] if statement.source is not None else options[:position]
+            fresh = [terms.negation(self.slots.compounds.equal(option, earlier)) for _, earlier in known]
+            branch = run.fork(terms.all_of((run.guard, there, *fresh)))
             if branch.guard is terms.false:
                 continue
             self._put(statement.target, places, option, branch)
             runs.append(branch)
         return self._alive(runs)
+
+    def _options(self, statement: Choose, run: Run) -> list[tuple[Term, Compound]]:
+        """Return what can be chosen, each with the condition under which it is there."""
+        compounds = self.slots.compounds
+        if statement.domain is not None:
+            domain = self.system.domain(statement.domain)
+            self.may_wait = self.may_wait or not domain.size
+            codes = [self.slots.encoded(domain, value) for value in domain.values()]
+            return [(self.terms.true, compounds.read(code, domain)) for code in codes]
+        if statement.source is not None:
+            source = self._value(statement.source, run)
+            assert isinstance(source, Members)
+            self.may_wait = True
+            return [(present, compounds.key(key, source)) for key, present in source.present]
+        return [(self.terms.true, self._value(element, run)) for element in statement.elements]
 
     def _for(self, statement: For, run: Run) -> list[Run]:
         domain = self.system.domain(statement.domain)
@@ -371,15 +405,18 @@ class StepRunner:
         versioned = {name for name, store in self.system.specification.stores.items() if store.versioned}
         return then.written & versioned == otherwise.written & versioned
 
-    def _finish(self, run: Run) -> None:
-        """Clear the fresh bits that writes made stale, and go to the next label."""
+    def _clear_fresh(self, run: Run) -> None:
         for store in run.written:
             for slot in self.system.others_fresh(self.process.name, self.instance, store):
                 run.values[slot] = self.terms.false
+
+    def _finish(self, run: Run) -> None:
+        """Clear the fresh bits that writes made stale, and go to the next label."""
+        self._clear_fresh(run)
         if self.process.environment:
             return
+        slot = self.system.label_slots[self.process.name, self.instance]
+        run.values[slot] = self.slots.encode(slot, run.label)
         if run.label in (self.process.first, STOPPED):
-            run.values.update(self.slots.forgotten(self.process, self.instance, run.label))
-        else:
-            slot = self.system.label_slots[self.process.name, self.instance]
-            run.values[slot] = self.slots.encode(slot, run.label)
+            kept = run.label == STOPPED
+            run.values.update(self.slots.forgotten(self.process, self.instance, kept=kept))

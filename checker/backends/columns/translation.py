@@ -16,7 +16,7 @@ from model.expressions import Expression, FaultDraw, ParameterValue, TableColumn
 from model.source import Span
 from model.specification import Process, Property, PropertyKind, Row, Step, Table
 from model.statements import expressions_of, reads_of, walk_statements
-from model.system import TransitionSystem
+from model.system import CRASHED, TransitionSystem
 from model.transitions import Action
 
 
@@ -34,7 +34,7 @@ class Claim:
 
     name: str
     kind: PropertyKind
-    expression: Expression
+    expressions: tuple[Expression, ...]
     systems: int
     term: PropertyTerm
     """Of a `step` property: the reading for a transition that changes nothing."""
@@ -124,7 +124,7 @@ class Translation:
         system = builder.system
         for process, instance in system.instances():
             for step in process.steps:
-                label = self._label(builder, process, instance, step)
+                label = self._label(builder, process, instance, step.name)
                 yield (
                     self._step(builder, process, instance, step),
                     label,
@@ -132,10 +132,10 @@ class Translation:
                 )
                 if process.environment:
                     continue
-                for fault, _ in system.crash_faults(process):
-                    crash = self._crash(builder, process, instance, step, fault)
-                    if crash is not None:
-                        yield crash, label, False
+                for crash in self._crashes(builder, process, instance, step):
+                    yield crash, label, False
+            if process.restarts == "later":
+                yield self._restart(builder, process, instance), self._label(builder, process, instance, CRASHED), False
 
     def shadows(self, member: int, suspects: frozenset[Span]) -> list[tuple[Span, Term]]:
         """Return for rows of first-match tables where, in one system, they fit behind an earlier row that is taken."""
@@ -144,30 +144,42 @@ class Translation:
         found: list[tuple[Span, Term]] = []
         for process, instance in builder.system.instances():
             for step in process.steps:
-                if any(isinstance(node, TableColumn) for s in walk_statements(step.body) for node in reads_of(s)):
-                    label = self._label(builder, process, instance, step)
-                    events = builder.step(process, instance, step).events
+                label = self._label(builder, process, instance, step.name)
+                for actions in self._consulting(builder, process, instance, step):
                     found += [
-                        (key[1], self.terms.all_of((label, term))) for key, term in events if key[0] == "shadowed"
+                        (key[1], self.terms.all_of((label, term)))
+                        for key, term in actions.events
+                        if key[0] == "shadowed"
                     ]
         for claim in self.claims:
             if not claim.systems >> member & 1:
                 continue
             if claim.kind is not PropertyKind.STEP:
-                events = builder.state_property(claim.expression).events
+                events = builder.state_property(claim.expressions).events
                 found += [(key[1], term) for key, term in events if key[0] == "shadowed"]
                 continue
             for path in (entry.path for entry in self.entries if entry.systems >> member & 1):
-                events = builder.step_property(claim.expression, path.updates).events
+                events = builder.step_property(claim.expressions[0], path.updates).events
                 found += [(key[1], self.terms.all_of((path.guard, t))) for key, t in events if key[0] == "shadowed"]
         builder.slots.suspects = frozenset()
         return found
 
-    def _label(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> Term:
+    def _consulting(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> Iterable[ActionPaths]:
+        """Yield a step, and the crashes before it and in it, as far as they consult tables; translated anew."""
+        if _consults(step):
+            yield builder.step(process, instance, step)
+        for torn, body in ((False, None), (True, step.torn)):
+            if any(each is not None and _consults(each) for each in (body, process.on_crash)):
+                for fault, _ in builder.system.crash_faults(process) if not process.environment else ():
+                    crash = builder.crash(process, instance, step, fault, torn=torn)
+                    if crash is not None:
+                        yield crash
+
+    def _label(self, builder: PathBuilder, process: Process, instance: int, label: str) -> Term:
         if process.environment:
             return self.terms.true
         slot = builder.system.label_slots[process.name, instance]
-        return self.terms.equal(builder.slots.before(slot), builder.slots.encode(slot, step.name))
+        return self.terms.equal(builder.slots.before(slot), builder.slots.encode(slot, label))
 
     def _step(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> ActionPaths:
         key = ("step", id(step), instance, self.layout.signature(builder.system), self._uses.of(step, builder.system))
@@ -176,10 +188,19 @@ class Translation:
             known = self._cache[key] = builder.step(process, instance, step)
         return known
 
+    def _crashes(self, builder: PathBuilder, process: Process, instance: int, step: Step) -> Iterable[ActionPaths]:
+        for fault, _ in builder.system.crash_faults(process):
+            for torn in (False, True) if step.torn is not None else (False,):
+                crash = self._crash(builder, process, instance, step, fault, torn=torn)
+                if crash is not None:
+                    yield crash
+
     def _crash(
-        self, builder: PathBuilder, process: Process, instance: int, step: Step, fault: str
+        self, builder: PathBuilder, process: Process, instance: int, step: Step, fault: str, *, torn: bool
     ) -> ActionPaths | None:
         budget = builder.system.budgets[fault]
+        point = step.torn.id if torn and step.torn is not None else step.id
+        bodies = [body for body in (step if torn else None, step.torn if torn else None, process.on_crash) if body]
         initial = tuple(builder.system.slots[slot].initial for slot in builder.system.memory_slots(process, instance))
         key = (
             "crash",
@@ -187,18 +208,31 @@ class Translation:
             instance,
             step.name,
             fault,
-            process.first,
+            process.start,
+            process.restarts,
+            torn,
+            tuple((id(body), self._uses.of(body, builder.system)) for body in bodies),
+            point in builder.system.kill_points[process.name],
             initial,
             budget.limit,
-            budget.at is None or step.id in budget.at,
+            budget.at is None or point in budget.at,
             self.layout.signature(builder.system),
         )
         if key not in self._cache:
-            self._cache[key] = builder.crash(process, instance, step, fault)
+            self._cache[key] = builder.crash(process, instance, step, fault, torn=torn)
         return self._cache[key]
 
+    def _restart(self, builder: PathBuilder, process: Process, instance: int) -> ActionPaths:
+        key = ("restart", process.name, instance, process.start, self.layout.signature(builder.system))
+        known = self._cache.get(key)
+        if known is None:
+            known = self._cache[key] = builder.restart(process, instance)
+        return known
+
     def _translate_properties(self) -> list[Claim]:
-        found: dict[tuple[str, PropertyKind, Term, Term, tuple[object, ...]], tuple[Expression, int, PropertyTerm]] = {}
+        found: dict[
+            tuple[str, PropertyKind, Term, Term, tuple[object, ...]], tuple[tuple[Expression, ...], int, PropertyTerm]
+        ] = {}
         cache: dict[Hashable, PropertyTerm] = {}
         for number, builder in enumerate(self.builders):
             for claim in builder.system.specification.properties.values():
@@ -210,7 +244,7 @@ class Translation:
                     cache[key] = (
                         builder.step_property(claim.expression, ())
                         if step
-                        else builder.state_property(claim.expression)
+                        else builder.state_property(claim.expressions)
                     )
                 term = cache[key]
                 identity = (
@@ -218,13 +252,13 @@ class Translation:
                     claim.kind,
                     term.value,
                     term.error,
-                    (id(claim.expression), key[1:]) if claim.kind is PropertyKind.STEP else term.events,
+                    (id(claim.expression), key[1:]) if claim.kind is PropertyKind.STEP else (*term.events, term.goal),
                 )
-                expression, systems, _ = found.get(identity, (claim.expression, 0, term))
-                found[identity] = (expression, systems | 1 << number, term)
+                expressions, systems, _ = found.get(identity, (claim.expressions, 0, term))
+                found[identity] = (expressions, systems | 1 << number, term)
         claims = [
-            Claim(name, kind, expression, systems, term, self._events_before(kind, expression, systems, term))
-            for (name, kind, *_), (expression, systems, term) in found.items()
+            Claim(name, kind, expressions, systems, term, self._events_before(kind, expressions[0], systems, term))
+            for (name, kind, *_), (expressions, systems, term) in found.items()
         ]
         for made in claims:
             for event, _ in made.term.events:
@@ -248,8 +282,8 @@ class Translation:
             subject = self.claims[claim]
             builder = self.builders[(subject.systems & -subject.systems).bit_length() - 1]
             changed = {slot for slot, _, _ in path.updates}
-            if changed & self._slots_after(builder, subject.expression):
-                self._step_terms[key] = builder.step_property(subject.expression, path.updates)
+            if changed & self._slots_after(builder, subject.expressions[0]):
+                self._step_terms[key] = builder.step_property(subject.expressions[0], path.updates)
             else:
                 self._step_terms[key] = subject.term
             for event, _ in self._step_terms[key].events:
@@ -261,6 +295,11 @@ class Translation:
         if key not in self._read_after:
             self._read_after[key] = builder.slots_after(expression)
         return self._read_after[key]
+
+
+def _consults(step: Step) -> bool:
+    """Tell whether a body itself consults a table."""
+    return any(isinstance(node, TableColumn) for s in walk_statements(step.body) for node in reads_of(s))
 
 
 class _Layout:
@@ -348,7 +387,7 @@ class _Uses:
         self, subject: Step | Property
     ) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str | None]]]:
         expressions = (
-            [subject.expression]
+            list(subject.expressions)
             if isinstance(subject, Property)
             else [e for s in walk_statements(subject.body) for e in expressions_of(s)]
         )
