@@ -12,6 +12,8 @@ from typing import assert_never
 import z3
 
 from checker.backends.smt.values import (
+    NOTHING,
+    Members,
     Number,
     Term,
     all_of,
@@ -19,11 +21,18 @@ from checker.backends.smt.values import (
     arithmetic,
     choice,
     compared,
+    constant_of,
     equal,
+    is_element,
+    key_of,
     less_equal,
+    maybe,
+    members,
     negation,
     number,
+    shared,
     truth,
+    united,
 )
 from model.expressions import (
     And,
@@ -36,6 +45,7 @@ from model.expressions import (
     Extremum,
     FaultDraw,
     Fresh,
+    Given,
     Implies,
     LocalValue,
     Membership,
@@ -45,21 +55,21 @@ from model.expressions import (
     ParameterValue,
     Quantifier,
     SelfValue,
+    SetMembership,
+    SetOf,
+    SetOperation,
+    Size,
     Stopped,
     TableColumn,
     VariableValue,
+    Without,
 )
 from model.specification import Process, Table
-from model.system import STOPPED, Domain, TransitionSystem
+from model.system import STOPPED, TransitionSystem
 from model.types import Value, ValueType
 
 Draw = Callable[[str, z3.BoolRef], z3.BoolRef]
 """Draws a fault where a condition is true: a free constant, false where the fault cannot happen."""
-
-
-def constant_of(domain: Domain, value: Value) -> Term:
-    """Return a value of a domain: truth values and integers as they are, literals by their position."""
-    return truth(value) if isinstance(value, bool) else number(domain.low + domain.index(value))
 
 
 class Reader:
@@ -101,7 +111,7 @@ class Reader:
         assert isinstance(term, Number)
         return term
 
-    def read(self, expression: Expression, condition: z3.BoolRef) -> Term:  # noqa: PLR0911, C901 - one case a node
+    def read(self, expression: Expression, condition: z3.BoolRef) -> Term:
         """Return the term of an expression that is evaluated where `condition`."""
         match expression:
             case Constant(value=value, type=value_type):
@@ -147,6 +157,25 @@ class Reader:
             case Membership(elements=elements):
                 item_term = self.read(expression.item, condition)
                 return any_of([equal(item_term, self.read(element, condition)) for element in elements])
+            case Given(item=item):
+                given = maybe(self.read(item, condition))
+                self.fails(all_of((condition, negation(given.present))))
+                return given.content
+            case SetOf():
+                return self._set(expression, condition)
+            case SetOperation(operator=operator):
+                first, second = members(self.read(expression.left, condition)), self.read(expression.right, condition)
+                return united(first, members(second)) if operator == "|" else shared(first, members(second))
+            case Without(item=item):
+                before, removed = members(self.read(expression.whole, condition)), self.read(item, condition)
+                kept = {key: all_of((has, negation(is_element(removed, key)))) for key, has in before.has.items()}
+                return Members(kept)
+            case SetMembership(item=item):
+                searched = self.read(item, condition)
+                found = members(self.read(expression.whole, condition))
+                return any_of([all_of((has, is_element(searched, key))) for key, has in found.has.items()])
+            case Size(item=item):
+                return _counted(list(members(self.read(item, condition)).has.values()))
             case Quantifier():
                 return self._quantifier(expression, condition)
             case TableColumn():
@@ -162,9 +191,21 @@ class Reader:
             self.errors.append(where)
 
     def _constant(self, value: Value, value_type: ValueType) -> Term:
+        if value is None:
+            return NOTHING
         if isinstance(value, bool):
             return truth(value)
         return number(value) if isinstance(value, int) else constant_of(self.system.domain(value_type), value)
+
+    def _set(self, expression: SetOf, condition: z3.BoolRef) -> Members:
+        """Return the set of some elements; one outside the set's type is an error."""
+        elements = self.system.domain(expression.type.element)
+        keys = [key_of(elements, value) for value in elements.values()]
+        read = [self.read(element, condition) for element in expression.elements]
+        for element in read:
+            inside = any_of([is_element(element, key) for key in keys])
+            self.fails(all_of((condition, negation(inside))))
+        return Members({key: any_of([is_element(element, key) for element in read]) for key in keys})
 
     def _fresh(self, store: str) -> z3.BoolRef:
         assert self.process is not None, "only a process has fresh bits"
@@ -184,9 +225,7 @@ class Reader:
             best = chosen
         return best
 
-    def _until_decided(
-        self, items: Sequence[Expression], condition: z3.BoolRef, *, decided_by: bool
-    ) -> z3.BoolRef:
+    def _until_decided(self, items: Sequence[Expression], condition: z3.BoolRef, *, decided_by: bool) -> z3.BoolRef:
         """Read items until one has the value that decides; those behind it are not evaluated."""
         read: list[z3.BoolRef] = []
         open_yet = condition

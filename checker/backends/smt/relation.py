@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import z3
@@ -21,7 +21,8 @@ class Relation:
         self.system = system
         self.constants: tuple[z3.ExprRef, ...] = tuple(
             # Two stores may have variables of one name; the number keeps their slots apart.
-            z3.Const(f"{number}:{slot.name}", sort_of(slot.domain)) for number, slot in enumerate(system.slots)
+            z3.Const(f"{number}:{slot.name}", sort_of(slot.domain))
+            for number, slot in enumerate(system.slots)
         )
         self.values: tuple[Term, ...] = tuple(
             held(constant, slot.domain) for constant, slot in zip(self.constants, system.slots, strict=True)
@@ -67,7 +68,7 @@ class Relation:
         )
 
 
-def _value(term: z3.ExprRef, domain):  # noqa: ANN001, ANN202
+def _value(term: z3.ExprRef, domain):
     if isinstance(term, z3.BoolRef):
         return z3.is_true(term)
     assert isinstance(term, z3.BitVecNumRef)
@@ -80,7 +81,7 @@ def successors(relation: Relation, effect: Effect, state: State) -> frozenset[St
     return frozenset(_solutions(relation, effect, state))
 
 
-def _solutions(relation: Relation, effect: Effect, state: State):  # noqa: ANN202
+def _solutions(relation: Relation, effect: Effect, state: State):
     solver = z3.Solver()
     solver.add(relation.is_state(state), effect.allowed, effect.exists)
     while solver.check() == z3.sat:

@@ -59,7 +59,9 @@ class Effect:
 class StepRun:
     """Runs one step of one instance on terms."""
 
-    def __init__(self, system: TransitionSystem, values: tuple[Term, ...], process: Process, instance: int, step: Step) -> None:
+    def __init__(
+        self, system: TransitionSystem, values: tuple[Term, ...], process: Process, instance: int, step: Step
+    ) -> None:
         self.system = system
         self.process = process
         self.instance = instance
@@ -118,7 +120,9 @@ class StepRun:
         if slot is not None:
             spent = self.values[slot]
             assert isinstance(spent, Number)
-            self.values[slot] = bounded(choice(happens, arithmetic("+", spent, number(1)), spent), spent.low, spent.high)
+            self.values[slot] = bounded(
+                choice(happens, arithmetic("+", spent, number(1)), spent), spent.low, spent.high
+            )
         self.drawn.append(happens)
         return happens
 
@@ -322,4 +326,3 @@ def _crashes(system: TransitionSystem, values: tuple[Term, ...], process: Proces
 
 def _unbounded(value_type: ValueType) -> bool:
     return isinstance(value_type, RangeType) and value_type.low is None
-
