@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from checker.trace import Trace
@@ -125,3 +125,10 @@ class Limits:
         if self.deadline is not None and time.monotonic() > self.deadline:
             return "out of time"
         return ""
+
+
+def never_taken(results: Sequence[Exploration]) -> frozenset[Span]:
+    """Return the rows of first-match tables that none of some systems takes."""
+    tables = [t for result in results for t in result.system.specification.tables.values() if t.first_match]
+    taken = set().union(*(result.coverage.rows for result in results))
+    return frozenset(row.span for table in tables for row in table.rows) - taken

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from model.diagnostics import Code, Diagnostics, Note, quoted
@@ -82,15 +82,12 @@ def _never_entered(process: Process, diagnostics: Diagnostics) -> None:
 
 
 def _two_stores(step: Step, declarations: Declarations, diagnostics: Diagnostics) -> None:
-    written: dict[str, Span] = {}
-    for statement in walk_statements(step.body):
-        if isinstance(statement, Assign | Choose) and isinstance(statement.target, VariableValue):
-            owner = statement.target.key.split(".", 1)[0]
-            if owner in declarations.stores:
-                written.setdefault(owner, statement.span)
-    if len(written) < 2:
+    ended: _Ways = {}
+    ways = _ways(step.body, {frozenset(): ()}, frozenset(declarations.stores), ended)
+    written = next((way for way in (ended | ways).values() if len(way) > 1), None)
+    if written is None:
         return
-    (first, first_span), (second, second_span) = list(written.items())[:2]
+    (first, first_span), (second, second_span) = written[:2]
     message = (
         f"the step {quoted(step.id)} changes the stores `{first}` and `{second}` at once: no crash can fall between"
     )
@@ -101,6 +98,37 @@ def _two_stores(step: Step, declarations: Declarations, diagnostics: Diagnostics
         notes=(Note(f"`{first}` is changed here", first_span),),
         help="split the step, or say `atomic: true` where one transaction really covers both",
     )
+
+
+_Ways = dict[frozenset[str], tuple[tuple[str, Span], ...]]
+"""The ways to a point by the stores that they have changed; for each store the place where it was first."""
+
+
+def _ways(body: Iterable[Statement], before: _Ways, stores: frozenset[str], ended: _Ways) -> _Ways:
+    """Return the ways through a body; those that end in it are added to `ended`."""
+    ways = before
+    for statement in body:
+        match statement:
+            case If():
+                then = _ways(statement.then, ways, stores, ended)
+                ways = then | _ways(statement.otherwise, ways, stores, ended)
+            case For():
+                rounds: _Ways = {}
+                while rounds.keys() != ways.keys():
+                    rounds, ways = ways, ways | _ways(statement.body, ways, stores, ended)
+            case Goto() | Stop():
+                ended |= ways
+                return {}
+            case Assign(target=VariableValue(key=key)) | Choose(target=VariableValue(key=key)):
+                owner = key.split(".", 1)[0]
+                if owner in stores:
+                    ways = {
+                        changed | {owner}: way if owner in changed else (*way, (owner, statement.span))
+                        for changed, way in ways.items()
+                    }
+            case _:
+                continue
+    return ways
 
 
 _Use = tuple[str, Span]

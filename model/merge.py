@@ -67,8 +67,13 @@ class _Merger:
         self.diagnostics = diagnostics
         self.changed = False
         self.sound = True
+        self._boot = ""
+        """The label under `boot` of the process whose steps are merged: the one step outside their order."""
 
     def merge(self, base: Mapping, patch: Mapping, path: tuple[str, ...]) -> Mapping:
+        if len(path) == 2 and path[0] == "processes":
+            boot = patch.get("boot") or base.get("boot")
+            self._boot = boot.text if isinstance(boot, Scalar) else ""
         entries = dict(base.entries)
         inserted: list[tuple[str, Entry]] = []
         for name, entry in patch.entries.items():
@@ -119,7 +124,10 @@ class _Merger:
         return new
 
     def _insert(self, entries: dict[str, Entry], name: str, entry: Entry, base: Mapping) -> dict[str, Entry]:
-        """Put a new step behind the one that it names with `after:`."""
+        """Put a new step behind the one that it names with `after:`; one under `boot` stands behind none."""
+        if name == self._boot and not (isinstance(entry.value, Mapping) and "after" in entry.value):
+            self.changed = True
+            return {**entries, name: entry}
         after = entry.value.entries.get("after") if isinstance(entry.value, Mapping) else None
         if after is None or not isinstance(after.value, Scalar) or not isinstance(entry.value, Mapping):
             message = f"there is no step {quoted(name)} to patch, and a new one says where it goes: `after: label`"

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Literal, Self
@@ -121,12 +121,15 @@ class Runner:
         missing = {name: system for name, system in systems.items() if name not in found}
         started = time.monotonic()
         if missing and not self.interrupted:
-            for name, exploration in self._explored(loaded, missing).items():
+            judged = [systems[name] for name in missing if not claims[name].mutant]
+            for name, exploration in self._explored(loaded, missing, judged).items():
                 found[name] = exploration
                 self.options.cache.store(keys[name], exploration)
         return Explored({name: found[name] for name in systems if name in found}, cached, time.monotonic() - started)
 
-    def _explored(self, loaded: Loaded, systems: Mapping[str, TransitionSystem]) -> dict[str, Exploration]:
+    def _explored(
+        self, loaded: Loaded, systems: Mapping[str, TransitionSystem], judged: Sequence[TransitionSystem]
+    ) -> dict[str, Exploration]:
         self.limits.on_progress = self.progress.of(loaded.file.source.file)
         try:
             if self.options.engine == "oracle":
@@ -136,7 +139,7 @@ class Runner:
             else:
                 from checker.engines import columnar
 
-                results = columnar.explore(list(systems.values()), self.limits, self.options.properties)
+                results = columnar.explore(list(systems.values()), self.limits, self.options.properties, judged)
         except SpecificationError as error:
             raise BadInput(error.diagnostics, loaded.sources) from error
         finally:

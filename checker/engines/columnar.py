@@ -24,7 +24,7 @@ from checker.engines.lassosearch import KeyLasso, LassoSearch, PathKinds
 from checker.engines.processes import in_processes
 from checker.engines.recover import lost_states
 from checker.engines.widestates import WideCodec
-from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
+from checker.exploration import Coverage, Exploration, Finding, Limits, Progress, never_taken
 from checker.trace import EngineDisagreement, Trace, first_error, replay
 from model.source import Span
 from model.specification import PropertyKind
@@ -42,22 +42,47 @@ EDGE_STATES = 1 << 16
 
 
 def explore(
-    systems: Sequence[TransitionSystem], limits: Limits, properties: Collection[str] | None = None
+    systems: Sequence[TransitionSystem],
+    limits: Limits,
+    properties: Collection[str] | None = None,
+    judged: Collection[TransitionSystem] | None = None,
 ) -> list[Exploration]:
     """Explore systems, all of those that fit into common states in one run.
 
-    `properties` names the properties to look at; all of them where it is None.
+    `properties` names the properties to look at; all of them where it is None. `judged` are the systems, all unless
+    told, whose rows have to be of use: of those that none of them takes it is found out whether another row hides them.
 
     Raises:
         SpecificationError: a limit of the language is met in translation.
         EngineDisagreement: the evaluator does not confirm a trace.
     """
     groups = grouped(systems)
+    if len(groups) == 1:
+        return _explored(systems, groups, limits, properties, None)
+    results = _explored(systems, groups, limits, properties, frozenset())
+    own = {id(system) for system in (systems if judged is None else judged)}
+    suspects = never_taken([result for result in results if id(result.system) in own])
+    if suspects and all(result.complete for result in results):
+        # Which rows these are is known only now, so that has to be looked at again; it is rare that there are any.
+        for result, again in zip(results, _explored(systems, groups, limits, properties, suspects), strict=True):
+            result.coverage.shadowed_rows = again.coverage.shadowed_rows
+    return results
+
+
+def _explored(
+    systems: Sequence[TransitionSystem],
+    groups: list[list[int]],
+    limits: Limits,
+    properties: Collection[str] | None,
+    suspects: frozenset[Span] | None,
+) -> list[Exploration]:
+    """Explore every group. `suspects` are rows to look for behind others; None: those that no system takes."""
 
     def explored_group(group: list[int], workers: int, silent: bool) -> list[Exploration]:
         # Translated where it is explored, so that this too is shared between the processors.
         translation = Translation([systems[i] for i in group], properties)
-        return _Run(Program(translation, range(len(group))), limits, workers, silent=silent).explore()
+        run = _Run(Program(translation, range(len(group))), limits, workers, silent=silent, suspects=suspects)
+        return run.explore()
 
     explored = in_processes(explored_group, groups, limits)
     results = {
@@ -96,8 +121,11 @@ class _Coverer:
 class _Run:
     """One exploration of a group of systems."""
 
-    def __init__(self, program: Program, limits: Limits, workers: int = 1, *, silent: bool = False) -> None:
+    def __init__(
+        self, program: Program, limits: Limits, workers: int, *, silent: bool, suspects: frozenset[Span] | None
+    ) -> None:
         systems = program.systems
+        self.suspects = suspects
         self.limits = limits
         self.workers = workers
         self.on_progress = None if silent else limits.on_progress
@@ -369,12 +397,10 @@ class _Run:
         return coverage
 
     def _shadows(self) -> None:
-        """Look behind rows that were taken for rows that fit as well, where those are never taken in any system."""
+        """Look behind rows that were taken for suspects that fit as well."""
         if any(not result.complete for result in self.results):
             return
-        tables = [t for result in self.results for t in result.system.specification.tables.values() if t.first_match]
-        taken = set().union(*(result.coverage.rows for result in self.results))
-        suspects = frozenset(row.span for table in tables for row in table.rows) - taken
+        suspects = never_taken(self.results) if self.suspects is None else self.suspects
         for i, result in enumerate(self.results):
             result.coverage.shadowed_rows = set()
             by_row: dict[Span, list[tuple[Term, int]]] = {}

@@ -152,7 +152,7 @@ class Translation:
                         if key[0] == "shadowed"
                     ]
         for claim in self.claims:
-            if not claim.systems >> member & 1:
+            if not claim.systems >> member & 1 or not any(map(_asks_a_table, claim.expressions)):
                 continue
             if claim.kind is not PropertyKind.STEP:
                 events = builder.state_property(claim.expressions).events
@@ -300,6 +300,10 @@ class Translation:
 def _consults(step: Step) -> bool:
     """Tell whether a body itself consults a table."""
     return any(isinstance(node, TableColumn) for s in walk_statements(step.body) for node in reads_of(s))
+
+
+def _asks_a_table(expression: Expression) -> bool:
+    return any(isinstance(node, TableColumn) for node in walk(expression))
 
 
 class _Layout:
