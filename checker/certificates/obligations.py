@@ -16,7 +16,7 @@ import z3
 
 from checker.backends.smt.relation import Relation
 from checker.backends.smt.steps import Effect
-from checker.backends.smt.values import Number, Term, all_of, any_of, negation, stored
+from checker.backends.smt.values import all_of, any_of, negation, stored
 from checker.certificates.diagram import FALSE, TRUE, Diagram
 from model.specification import Property, PropertyKind
 from model.system import BOOL_DOMAIN, TransitionSystem
@@ -95,7 +95,9 @@ class Obligations:
             if claim.kind is PropertyKind.ALWAYS:
                 holds, error = self.relation.truth(claim.expression)
                 yield self._refuted(
-                    f"always-{_file_name(claim.name)}", f"{claim.name} is true inside", [any_of((error, negation(holds)))]
+                    f"always-{_file_name(claim.name)}",
+                    f"{claim.name} is true inside",
+                    [any_of((error, negation(holds)))],
                 )
 
     def _refuted(

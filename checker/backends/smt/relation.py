@@ -7,11 +7,24 @@ from functools import cached_property
 
 import z3
 
-from checker.backends.smt.expressions import Reader, constant_of
+from checker.backends.smt.expressions import Reader
 from checker.backends.smt.steps import Effect, effects_of
-from checker.backends.smt.values import Number, Term, all_of, any_of, equal, held, negation, sort_of, truth, well_formed
+from checker.backends.smt.values import (
+    Term,
+    all_of,
+    any_of,
+    constant_of,
+    equal,
+    held,
+    negation,
+    sort_of,
+    stored,
+    truth,
+    well_formed,
+)
 from model.expressions import Expression
-from model.system import State, TransitionSystem
+from model.system import Domain, State, TransitionSystem
+from model.types import Value
 
 
 class Relation:
@@ -63,35 +76,32 @@ class Relation:
     def state_of(self, valuation: z3.ModelRef, values: Sequence[Term]) -> State:
         """Return the state that a solver's valuation gives to values of the slots."""
         return tuple(
-            _value(valuation.eval(value.term if isinstance(value, Number) else value, model_completion=True), slot)
-            for value, slot in zip(values, (slot.domain for slot in self.system.slots), strict=True)
+            _value(valuation.eval(stored(value, slot.domain), model_completion=True), slot.domain)
+            for value, slot in zip(values, self.system.slots, strict=True)
         )
 
+    def successors(self, effect: Effect, state: State) -> frozenset[State]:
+        """Return every state to which an action leads from a state, by asking a solver for one after the other."""
+        solver = z3.Solver()
+        solver.add(self.is_state(state), effect.allowed, effect.exists)
+        found: set[State] = set()
+        while solver.check() == z3.sat:
+            successor = self.state_of(solver.model(), effect.values)
+            assert successor not in found, "a state was asked for once more"
+            found.add(successor)
+            solver.add(negation(self.is_state(successor, effect.values)))
+        return frozenset(found)
 
-def _value(term: z3.ExprRef, domain):
+    def possible(self, state: State, *conditions: z3.BoolRef) -> bool:
+        """Tell whether in a state, for some choices, all of the conditions are true."""
+        solver = z3.Solver()
+        solver.add(self.is_state(state), *conditions)
+        return bool(solver.check() == z3.sat)
+
+
+def _value(term: z3.ExprRef, domain: Domain) -> Value:
+    """Return the value whose stored form a constant term is."""
     if isinstance(term, z3.BoolRef):
-        return z3.is_true(term)
+        return bool(z3.is_true(term))
     assert isinstance(term, z3.BitVecNumRef)
-    number = term.as_signed_long()
-    return domain.value(number - domain.low)
-
-
-def successors(relation: Relation, effect: Effect, state: State) -> frozenset[State]:
-    """Return every state to which an action leads from a state, by asking a solver for one after the other."""
-    return frozenset(_solutions(relation, effect, state))
-
-
-def _solutions(relation: Relation, effect: Effect, state: State):
-    solver = z3.Solver()
-    solver.add(relation.is_state(state), effect.allowed, effect.exists)
-    while solver.check() == z3.sat:
-        found = relation.state_of(solver.model(), effect.values)
-        yield found
-        solver.add(negation(relation.is_state(found, effect.values)))
-
-
-def fails_in(relation: Relation, effect: Effect, state: State) -> bool:
-    """Tell whether an action errs in a state, in some way through it."""
-    solver = z3.Solver()
-    solver.add(relation.is_state(state), effect.allowed, effect.fails)
-    return bool(solver.check() == z3.sat)
+    return domain.value(term.as_long())

@@ -113,7 +113,7 @@ def less_equal(left: Number, right: Number) -> z3.BoolRef:
 def equal(left: Term, right: Term) -> z3.BoolRef:
     """Return whether two values of one kind are equal."""
     if isinstance(left, Members) and isinstance(right, Members):
-        return all_of(_pointwise(left, right, lambda a, b: equal(a, b)).has.values())
+        return all_of(_pointwise(left, right, equal).has.values())
     if isinstance(left, Maybe) or isinstance(right, Maybe):
         first, second = maybe(left), maybe(right)
         neither = all_of((negation(first.present), negation(second.present)))
