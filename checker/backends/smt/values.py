@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import z3
 
@@ -24,7 +25,7 @@ class Number:
     high: int
 
 
-Plain = Number | z3.BoolRef
+Plain: TypeAlias = Number | z3.BoolRef
 """A number (a literal of an enumeration is its position), or a truth value."""
 
 
@@ -43,7 +44,7 @@ class Members:
     has: Mapping[int, z3.BoolRef]
 
 
-Term = Plain | Maybe | Members
+Term: TypeAlias = Plain | Maybe | Members
 """The value of any expression."""
 
 
