@@ -8,9 +8,10 @@ from random import Random
 from hypothesis import event, given, note
 from hypothesis import strategies as st
 
-from checker.backends.smt.pointwise import Outcome, Pointwise, Way
+from checker.backends.smt.pointwise import Outcome, Pointwise, Values, Way
 from checker.backends.smt.relation import Relation
 from model.evaluate import Evaluator
+from model.expressions import Expression
 from model.specification import PropertyKind
 from model.system import State, TransitionSystem
 from model.transitions import Action, EvaluationError, Transition
@@ -39,8 +40,16 @@ def outcomes(system: TransitionSystem, state: State) -> dict[Action, Outcome]:
     return found
 
 
-def value(system: TransitionSystem, asked: str, number: int, state: State, successor: State | None) -> bool | None:
-    expression = system.specification.properties[asked].expressions[number]
+def values(system: TransitionSystem, state: State, successor: State | None = None) -> Values:
+    """Return what the evaluator says of the properties of states, or of those of transitions."""
+    found: Values = {}
+    for asked in system.specification.properties.values():
+        if (asked.kind is PropertyKind.STEP) == (successor is not None):
+            found[asked.name] = tuple(value(system, each, state, successor) for each in asked.expressions)
+    return found
+
+
+def value(system: TransitionSystem, expression: Expression, state: State, successor: State | None) -> bool | None:
     try:
         return Evaluator(system).holds(expression, state, successor)
     except EvaluationError:
@@ -52,17 +61,15 @@ def check_state(system: TransitionSystem, terms: Pointwise, state: State) -> Cou
     expected, found = outcomes(system, state), terms.outcomes(state)
     for action in {*expected, *found}:
         assert found.get(action, Outcome()) == expected.get(action, Outcome()), (state, action)
-    seen = Counter(action.kind for action in expected)
+    seen: Counter[str] = Counter(action.kind for action in expected)
     seen["failing"] = sum(outcome.fails for outcome in expected.values())
     ways = [way for outcome in expected.values() for way in outcome.ways]
     seen["checks"] = sum(bool(way.violated) for way in ways)
-    for asked in system.specification.properties.values():
-        on_transition = asked.kind is PropertyKind.STEP
-        for successor in {way.successor for way in ways} if on_transition else [None]:
-            for number, expression in enumerate(asked.expressions):
-                wanted = value(system, asked.name, number, state, successor)
-                assert terms.holds(expression, state, successor) == wanted, (state, successor, asked.name)
-                seen[f"{asked.kind.value} {wanted}"] += 1
+    for successor in (None, *{way.successor for way in ways}):
+        wanted = values(system, state, successor)
+        assert terms.values(state, successor) == wanted, (state, successor)
+        kinds = system.specification.properties
+        seen.update(f"{kinds[name].kind.value} {each}" for name, read in wanted.items() for each in read)
     return seen
 
 

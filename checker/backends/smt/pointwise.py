@@ -10,15 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 import z3
 
 from checker.backends.smt.relation import Relation, value_of
 from checker.backends.smt.steps import Effect
-from checker.backends.smt.values import constant_of, held, sort_of, stored
-from model.expressions import Expression
+from checker.backends.smt.values import Term, constant_of, held, sort_of, stored
+from model.specification import PropertyKind
 from model.system import State
 from model.transitions import Action
+from model.types import Value
+
+Values: TypeAlias = dict[str, tuple[bool | None, ...]]
+"""By property what its expressions are; None where one has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,50 +53,88 @@ class Pointwise:
         self._after = tuple(
             z3.Const(f"{number}:{slot.name}'", sort_of(slot.domain)) for number, slot in enumerate(self.system.slots)
         )
-        self._claims: dict[tuple[Expression, bool], z3.ExprRef] = {}
+        self._known: dict[tuple[int, Value], z3.ExprRef] = {}
 
     def outcomes(self, state: State) -> dict[Action, Outcome]:
         """Return what every action comes to; those that are not possible there and do not err are left out."""
-        here = self._substitution(self.relation.constants, state)
+        whole = self._put(self._all_shapes, self._substitution(self.relation.constants, state))
         found: dict[Action, Outcome] = {}
-        for effect, shape in zip(self.relation.effects, self._shapes, strict=True):
+        for effect, shape, term in zip(self.relation.effects, self._shapes, whole.children(), strict=True):
             outcome = Outcome()
-            for parts in _settled(shape.put(here), effect.choices):
+            for parts in _settled(term, effect.choices):
                 _, exists, fails, fair, *rest = (z3.is_true(part) for part in parts[: shape.flags])
                 outcome.fails |= fails
                 if exists:
                     after = list(state)
                     for slot, part in zip(shape.changed, parts[shape.flags :], strict=True):
                         after[slot] = value_of(part, self.system.slots[slot].domain)
-                    violated = (name for (name, _), found_false in zip(effect.violated, rest, strict=True) if found_false)
+                    violated = (name for (name, _), false in zip(effect.violated, rest, strict=True) if false)
                     outcome.ways.add(Way(tuple(after), fair, frozenset(violated)))
             if outcome.ways or outcome.fails:
                 found[effect.action] = outcome
         return found
 
-    def holds(self, expression: Expression, state: State, successor: State | None = None) -> bool | None:
-        """Return the value of a property's expression in a state or on a transition; None where it has none."""
-        key = (expression, successor is not None)
-        if key not in self._claims:
-            after = tuple(held(c, slot.domain) for c, slot in zip(self._after, self.system.slots, strict=True))
-            value, error = self.relation.truth(expression, successor=None if successor is None else after)
-            self._claims[key] = _packed([value, error])
+    def values(self, state: State, successor: State | None = None) -> Values:
+        """Return what every property of states, or with a successor every one of transitions, is there.
+
+        For each of its expressions a truth value, or None where it has none.
+        """
         here = self._substitution(self.relation.constants, state)
         if successor is not None:
             here += self._substitution(self._after, successor)
-        value, error = z3.simplify(z3.substitute(self._claims[key], *here)).children()
-        assert z3.is_true(error) or z3.is_false(error), "a claim has no choices"
-        return None if z3.is_true(error) else z3.is_true(value)
+        asked, term = self._of_states if successor is None else self._of_transitions
+        parts = self._put(term, here).children()
+        read: dict[str, list[bool | None]] = {}
+        for name, value, error in zip(asked, parts[::2], parts[1::2], strict=True):
+            assert z3.is_true(error) or z3.is_false(error), "a claim has no choices"
+            read.setdefault(name, []).append(None if z3.is_true(error) else z3.is_true(value))
+        return {name: tuple(values) for name, values in read.items()}
+
+    # -- terms ----------------------------------------------------------------------------------------------------
 
     @cached_property
     def _shapes(self) -> list[_Shape]:
         return [_Shape.of(self.relation, effect) for effect in self.relation.effects]
 
+    @cached_property
+    def _all_shapes(self) -> z3.ExprRef:
+        return _packed([shape.term for shape in self._shapes])
+
+    @cached_property
+    def _of_states(self) -> tuple[list[str], z3.ExprRef]:
+        return self._claims(None, of_transitions=False)
+
+    @cached_property
+    def _of_transitions(self) -> tuple[list[str], z3.ExprRef]:
+        after = tuple(held(c, slot.domain) for c, slot in zip(self._after, self.system.slots, strict=True))
+        return self._claims(after, of_transitions=True)
+
+    def _claims(self, successor: Sequence[Term] | None, *, of_transitions: bool) -> tuple[list[str], z3.ExprRef]:
+        asked: list[str] = []
+        terms: list[z3.ExprRef] = []
+        for claim in self.system.specification.properties.values():
+            if (claim.kind is PropertyKind.STEP) == of_transitions:
+                for expression in claim.expressions:
+                    asked.append(claim.name)
+                    terms += self.relation.truth(expression, successor=successor)
+        return asked, _packed(terms)
+
+    # -- a state --------------------------------------------------------------------------------------------------
+
+    def _put(self, term: z3.ExprRef, here: list[tuple[z3.ExprRef, z3.ExprRef]]) -> z3.ExprRef:
+        return z3.simplify(z3.substitute(term, *here)) if here else z3.simplify(term)
+
     def _substitution(self, constants: Sequence[z3.ExprRef], state: State) -> list[tuple[z3.ExprRef, z3.ExprRef]]:
         return [
-            (constant, stored(constant_of(slot.domain, value), slot.domain))
-            for constant, slot, value in zip(constants, self.system.slots, state, strict=True)
+            (constant, self._constant(slot, value))
+            for slot, (constant, value) in enumerate(zip(constants, state, strict=True))
         ]
+
+    def _constant(self, slot: int, value: Value) -> z3.ExprRef:
+        if (slot, value) not in self._known:
+            domain = self.system.slots[slot].domain
+            self._known[slot, value] = z3.simplify(stored(constant_of(domain, value), domain))
+        return self._known[slot, value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +156,6 @@ class _Shape:
         return cls(
             _packed([*flags, *(stored(effect.values[i], slots[i].domain) for i in changed)]), len(flags), changed
         )
-
-    def put(self, here: list[tuple[z3.ExprRef, z3.ExprRef]]) -> z3.ExprRef:
-        """Return the term with the values of a state in it, simplified."""
-        return z3.simplify(z3.substitute(self.term, *here))
 
 
 def _packed(terms: Sequence[z3.ExprRef]) -> z3.ExprRef:
