@@ -179,7 +179,7 @@ class _Comparison:
             self._differ(state, f"the evaluator and {other} come to different states: {differ}", action)
         for ways, one, another in ((missing, "the evaluator", other), (extra, other, "the evaluator")):
             if ways:
-                message = f"{one} takes it to {self._changes(state, ways[0].successor)}, {another} does not"
+                message = f"for {one} it leads to {self._changes(state, ways[0].successor)}, for {another} it does not"
                 self._differ(state, message, action)
 
     def _compare_values(self, state: State, successor: State | None, columns: ColumnOutcome) -> None:
