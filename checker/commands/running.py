@@ -28,6 +28,7 @@ from model.system import TransitionSystem
 
 if TYPE_CHECKING:
     from checker.crosscheck import CrossCheck
+    from checker.engines.consultations import Consultations
 
 EngineName = Literal["columnar", "oracle"]
 
@@ -149,6 +150,23 @@ class Runner:
             raise EngineDisagreement(f"{loaded.file.source.file}, {error}") from error
         finally:
             self.progress.clear()
+
+    def consult(
+        self, loaded: Loaded, claims: Mapping[str, Scenario]
+    ) -> dict[str, tuple[TransitionSystem, Consultations]]:
+        """Find out how the systems of some claims consult their tables.
+
+        Raises:
+            BadInput: a claim has no system (a parameter out of range, a type that is empty).
+        """
+        from checker.engines.consultations import consultations
+
+        name = loaded.file.source.file
+        systems = systems_of({name: (loaded, claims)})[name]
+        self.limits.on_progress = self.progress.of(name)
+        found = {claim: (system, consultations(system, self.limits)) for claim, system in systems.items()}
+        self.progress.clear()
+        return found
 
     def _explored(
         self, loaded: Loaded, systems: Mapping[str, TransitionSystem], judged: Sequence[TransitionSystem]
