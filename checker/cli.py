@@ -103,7 +103,7 @@ def check(
     ] = False,
     paranoid_states: Annotated[
         int, typer.Option("--paranoid-states", metavar="N", help="States of each claim that are compared one by one.")
-    ] = 1000,
+    ] = 300,
 ) -> None:
     """Decide every claim of a specification.
 

@@ -28,7 +28,7 @@ from model.specification import PropertyKind
 from model.system import State, TransitionSystem
 from model.transitions import Action, EvaluationError, Transition
 
-STATES_COMPARED: Final = 1_000
+STATES_COMPARED: Final = 300
 """States of one system that are compared, unless told: all of a space that has no more, evenly spread ones of others.
 
 The terms take one to twenty milliseconds for a state.

@@ -117,8 +117,7 @@ def _drawn(table: Table, width: int) -> Iterator[Line]:
     columns = {c: _width([c, *(row["gives"][c] for row in rows)], _CELL_WIDTH_MAX) for c in table["columns"]}
     taken = _width([_TAKEN, *(_standing(row)[1] for row in rows)], _CELL_WIDTH_MAX)
     fixed = names + sum(columns.values()) + taken + 2 * (len(columns) + 4) + 3
-    room = max(_WHEN_WIDTH_MIN, width - fixed - (_POINTS_WIDTH_MIN if any(points) else 0))
-    whens = _width(["when", *(row["when"] for row in rows)], room)
+    whens = _width(["when", *(row["when"] for row in rows)], max(_WHEN_WIDTH_MIN, width - fixed))
     beside = width - fixed - whens >= _POINTS_WIDTH_MIN
     heading = [("row", names), ("when", whens), ("→", 1), *columns.items(), (_TAKEN, taken)]
     line = (*blank(2), *(piece for text, cell in heading for piece in _cell("dim", text, cell)))

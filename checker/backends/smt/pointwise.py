@@ -54,6 +54,7 @@ class Pointwise:
             z3.Const(f"{number}:{slot.name}'", sort_of(slot.domain)) for number, slot in enumerate(self.system.slots)
         )
         self._known: dict[tuple[int, Value], z3.ExprRef] = {}
+        self._last: tuple[State, z3.ExprRef] | None = None
 
     def outcomes(self, state: State) -> dict[Action, Outcome]:
         """Return what every action comes to; those that are not possible there and do not err are left out."""
@@ -61,7 +62,8 @@ class Pointwise:
         found: dict[Action, Outcome] = {}
         for effect, shape, term in zip(self.relation.effects, self._shapes, whole.children(), strict=True):
             outcome = Outcome()
-            for parts in _settled(term, effect.choices):
+            for settled in _settled(term, effect.choices):
+                parts = settled.children()
                 _, exists, fails, fair, *rest = (z3.is_true(part) for part in parts[: shape.flags])
                 outcome.fails |= fails
                 if exists:
@@ -79,11 +81,11 @@ class Pointwise:
 
         For each of its expressions a truth value, or None where it has none.
         """
-        here = self._substitution(self.relation.constants, state)
-        if successor is not None:
-            here += self._substitution(self._after, successor)
-        asked, term = self._of_states if successor is None else self._of_transitions
-        parts = self._put(term, here).children()
+        asked, _ = self._of_states if successor is None else self._of_transitions
+        if successor is None:
+            parts = self._put(self._of_states[1], self._substitution(self.relation.constants, state)).children()
+        else:
+            parts = self._put(self._from(state), self._substitution(self._after, successor)).children()
         read: dict[str, list[bool | None]] = {}
         for name, value, error in zip(asked, parts[::2], parts[1::2], strict=True):
             assert z3.is_true(error) or z3.is_false(error), "a claim has no choices"
@@ -118,6 +120,12 @@ class Pointwise:
                     asked.append(claim.name)
                     terms += self.relation.truth(expression, successor=successor)
         return asked, _packed(terms)
+
+    def _from(self, state: State) -> z3.ExprRef:
+        """Return the claims about transitions with the state before in them; asked again for every successor."""
+        if self._last is None or self._last[0] != state:
+            self._last = state, self._put(self._of_transitions[1], self._substitution(self.relation.constants, state))
+        return self._last[1]
 
     # -- a state --------------------------------------------------------------------------------------------------
 
@@ -163,14 +171,16 @@ def _packed(terms: Sequence[z3.ExprRef]) -> z3.ExprRef:
     return z3.Function("together", *(term.sort() for term in terms), z3.BoolSort())(*terms)
 
 
-def _settled(term: z3.ExprRef, choices: Sequence[z3.ExprRef]) -> Iterator[list[z3.ExprRef]]:
-    """Yield the parts of an effect for all ways in which its choices can come out that lead somewhere."""
-    parts = term.children()
-    allowed, exists, fails = parts[:3]
-    if z3.is_false(allowed) or (z3.is_false(exists) and z3.is_false(fails)):
+def _settled(term: z3.ExprRef, choices: Sequence[z3.ExprRef]) -> Iterator[z3.ExprRef]:
+    """Yield an effect for all ways in which its choices can come out that lead somewhere."""
+    allowed, exists, fails = range(3)
+    # Most actions are not possible in a state: nothing more is looked at than shows it.
+    if z3.is_false(term.arg(exists)) and z3.is_false(term.arg(fails)):
+        return
+    if z3.is_false(term.arg(allowed)):
         return
     if not choices:
-        yield parts
+        yield term
         return
     first, rest = choices[0], choices[1:]
     tried: z3.ExprRef | None = None
