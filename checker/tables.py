@@ -40,7 +40,7 @@ class RowReport:
     taken_in: tuple[str, ...]
     """The scenarios in which it is."""
     kill_points: tuple[str, ...]
-    """After which it may be the one the next time."""
+    """After which it may be the one the next time, in the order of the file."""
 
     @property
     def standing(self) -> str:
@@ -113,12 +113,13 @@ def table_report(
         for table in tables
         for instance in range(system.counts[table.process] if table.process else 1)
     ]
+    points = [point for process in system.specification.processes.values() for point in process.kill_points]
     return TableReport(
         name=name,
         table=tables[0],
         consulted_by=tuple(table.process for table in tables if table.process is not None),
         inputs=tuple({one: size for each in typed for one, size in each.inputs}.items()),
-        rows=tuple(_row(row, typed, reached) for row in tables[0].rows),
+        rows=tuple(_row(row, typed, reached, points) for row in tables[0].rows),
         gap=_gap(typed, reached),
         overlaps=tuple(_overlaps(tables[0], typed, reached)),
         valueless=tuple(_valueless(tables[0], typed, reached)),
@@ -146,7 +147,8 @@ Reached = Sequence[tuple[str, Situation, Consulted]]
 """Situations that scenarios come to, with what the table says there."""
 
 
-def _row(row: Row, typed: Sequence[TypedTable], reached: Reached) -> RowReport:
+def _row(row: Row, typed: Sequence[TypedTable], reached: Reached, points: Sequence[str]) -> RowReport:
+    after = {point for _, _, judged in reached if judged.row == row.name for point in judged.kill_points}
     taken = [(scenario, situation, judged) for scenario, situation, judged in reached if judged.row == row.name]
     return RowReport(
         row=row,
@@ -154,7 +156,10 @@ def _row(row: Row, typed: Sequence[TypedTable], reached: Reached) -> RowReport:
         fires=any(row.name in each.fires for each in typed),
         situations=len({situation for _, situation, _ in taken}),
         taken_in=tuple(dict.fromkeys(scenario for scenario, _, _ in taken)),
-        kill_points=tuple(sorted({point for _, _, judged in taken for point in judged.kill_points})),
+        # In the order of the file; a scenario's variant may have more of them.
+        kill_points=tuple(
+            sorted(after, key=lambda point: (points.index(point) if point in points else len(points), point))
+        ),
     )
 
 

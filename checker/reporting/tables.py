@@ -123,7 +123,7 @@ def _drawn(table: Table, width: int) -> Iterator[Line]:
     line = (*blank(2), *(piece for text, cell in heading for piece in _cell("dim", text, cell)))
     yield (*line, ("dim", _AFTER)) if any(points) and beside else line
     for row, after in zip(rows, points, strict=True):
-        line = (
+        drawn: Line = (
             *blank(2),
             *_cell("name", row["name"], names),
             *_cell("", row["when"], whens),
@@ -132,9 +132,9 @@ def _drawn(table: Table, width: int) -> Iterator[Line]:
             *_cell(*_standing(row), taken),
         )
         if beside or not after:
-            yield from flowed(line, after, width=width, rest=blank(cells(line)))
+            yield from flowed(drawn, after, width=width, rest=blank(cells(drawn)))
         else:
-            yield line
+            yield drawn
             yield from flowed((*blank(4), ("dim", f"{_AFTER} ")), after, width=width, rest=blank(6))
 
 
@@ -179,8 +179,8 @@ def _facts(table: Table) -> Iterator[tuple[str, str]]:
     for group in table["alike"]:
         yield "alike", f"{', '.join(group)} give the same, and could be one row in the place of {group[0]}"
     states = sum(one["states"] for one in table["scenarios"])
-    names = _some([one["name"] for one in table["scenarios"]])
-    yield "looked at", f"{states:,} states of {names}" if names else "nothing: no scenario has this table"
+    scenarios = _some([one["name"] for one in table["scenarios"]])
+    yield "looked at", f"{states:,} states of {scenarios}" if scenarios else "nothing: no scenario has this table"
     if table["left_out"]:
         yield "left out", f"{_some(table['left_out'])}: the table is another one there"
     if table["cut"]:

@@ -9,6 +9,8 @@ import pytest
 
 from checker.engines import consultations
 from checker.verdict import ExitCode
+from model.evaluate_expressions import Frame
+from model.specification import Table
 from tests.cli.running import Killpoint
 
 # A clerk looks at two things and acts by the table; whoever sits next to it turns the knob and presses the button. So
@@ -165,6 +167,13 @@ def test_a_condition_without_value_is_shown(killpoint: Killpoint, table: Any, he
     assert found["gap"]["situation"] == {"knob": "high", "seat": 1}
 
 
+def test_a_witness_says_only_what_matters(table: Any) -> None:
+    found = table("low: knob == low → wait", "middle: knob == middle and (pressed or not pressed) → go")
+
+    assert [one["name"] for one in found["inputs"]] == ["knob", "pressed"]
+    assert found["gap"]["situation"] == {"knob": "high"}
+
+
 # --- In reachable states ---
 
 
@@ -202,7 +211,7 @@ def test_kill_points_are_those_after_which_the_killed_one_takes_the_row_next(kil
     (found,) = killpoint("table", "lamp.yaml", "--scenario", "baseline", "--json").json["tables"]
 
     # Before `ask` nothing has been ordered, behind it something has; somebody may cancel before the hand looks again.
-    after = ["hand.light", "hand.look", "hand.record"]
+    after = ["hand.light", "hand.record", "hand.look"]
     assert rows_by(found, "kill_points") == {"new": ["hand.ask"], "asked": after, "over": ["hand.ask", *after]}
 
 
@@ -246,6 +255,54 @@ def test_where_who_consults_never_crashes_kill_points_are_those_of_others(killpo
     assert rows_by(found, "standing") == {"idle": "taken", "started": "taken", "finished": "taken"}
 
 
+STAGES = """
+language: 1
+protocol: stages
+types:
+  Stage: 0..2
+stores:
+  bench: {holds: {stage: {type: Stage}, seen: {type: Stage}, ticked: {type: bool}}}
+faults:
+  crash: {of: [worker]}
+tables:
+  look:
+    match: first
+    gives: {at: Stage}
+    rows:
+      ticked: {when: ticked, at: "0"}
+      one: {when: "stage == 1", at: "1"}
+      two: {when: "stage == 2", at: "2"}
+processes:
+  worker:
+    steps:
+      begin: |
+        if stage == 1: goto(second)
+        if stage == 2: goto(see)
+      first: |
+        stage = 1
+        goto(see)
+      second: stage = 2
+      see: seen = look.at
+  clock:
+    environment: true
+    steps:
+      tick: {fair: false, do: "when(worker[0].at(see) and not ticked)\\nticked = True"}
+"""
+
+
+def test_the_last_crash_counts_and_a_consultation_ends_what_comes_after_it(killpoint: Killpoint, here: Path) -> None:
+    (here / "stages.yaml").write_text(STAGES, encoding="utf-8")
+
+    (found,) = killpoint("table", "stages.yaml", "--json").json["tables"]
+    # At stage 1 the first look comes next after a crash before `first`. At stage 2 there has been a look since, or a
+    # later crash. The clock ticks between the crash and the look.
+    assert rows_by(found, "kill_points") == {
+        "ticked": ["worker.first", "worker.second", "worker.see"],
+        "one": ["worker.first"],
+        "two": ["worker.second", "worker.see"],
+    }
+
+
 def test_without_allowed_crashes_no_row_comes_after_a_kill_point(table: Any) -> None:
     found = table(*TOTAL, options=("--scenario", "calm"))
 
@@ -282,7 +339,7 @@ def test_people_see_the_table_with_what_is_known_of_each_row(killpoint: Killpoin
 
     assert lines[0] == "plan  first match, consulted by hand"
     row = next(line for line in lines if line.strip().startswith("asked"))
-    assert row.split() == ["asked", "order", "==", "asked", "→", "true", "true", "1", "ask", "light", "look", "record"]
+    assert row.split() == ["asked", "order", "==", "asked", "→", "true", "true", "1", "ask", "light", "record", "look"]
     assert "  total        in every situation some row fits" in lines
 
 
@@ -298,9 +355,14 @@ def test_a_table_that_does_not_exist_and_a_file_without_any_are_bad_input(killpo
 
 
 def test_a_consultation_counts_once_however_often_it_happens(monkeypatch: pytest.MonkeyPatch, table: Any) -> None:
-    asked = []
+    asked: list[Table] = []
     right = consultations._judged
-    monkeypatch.setattr(consultations, "_judged", lambda *a: asked.append(a) or right(*a))
+
+    def judged(table: Table, frame: Frame) -> consultations.Consulted:
+        asked.append(table)
+        return right(table, frame)
+
+    monkeypatch.setattr(consultations, "_judged", judged)
 
     table(*TOTAL, options=("--scenario", "baseline"))
 
