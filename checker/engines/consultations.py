@@ -88,7 +88,11 @@ class _Explorer(Unobserved):
         """The slots that may decide the situation."""
         self.claims = [claim for claim in system.specification.properties.values() if _asks_a_table(claim)]
         self.now: set[_Moment] = set()
-        """What has been consulted since it was last emptied."""
+        """What is consulted on the path that is being run."""
+        self.met: set[_Moment] = set()
+        """What the steps from the present state have consulted."""
+        self.taken: frozenset[tuple[TableKey, int]] = frozenset()
+        """What was consulted on the way to the present transition, and by whom."""
         self.known: dict[tuple[TableKey, int, tuple[Value, ...]], _Moment] = {}
         self.states: list[State] = []
         self.numbers: dict[State, int] = {}
@@ -129,23 +133,17 @@ class _Explorer(Unobserved):
         state = self.states[number]
         following: list[int] = []
         edges: list[_Edge] = []
-        met: set[_Moment] = set()
-        self.now.clear()
+        self.met = set()
         for outcome in self.evaluator.transitions(state):
-            # On the way to this outcome: since the one before, paths that came to nothing included.
-            met |= self.now
-            consulted = frozenset((moment.table, moment.instance) for moment in self.now)
-            self.now.clear()
+            consulted, self.taken = self.taken, frozenset()
             if isinstance(outcome, Failure):
                 continue
             new = self._new(outcome.successor)
             following += [] if new is None else [new]
             edges.append(_Edge(self.numbers[outcome.successor], outcome.action, consulted))
             self._ask(PropertyKind.STEP, state, outcome.successor)
-            self.now.clear()
-        met |= self.now
         self.edges.append(edges)
-        self.moments.append(met)
+        self.moments.append(self.met)
         self._ask(None, state, None)
         return following
 
@@ -158,6 +156,8 @@ class _Explorer(Unobserved):
                         self.evaluator.holds(expression, state, successor)
                     except EvaluationError:
                         continue
+        # In a property nobody consults who could have been killed.
+        self.now.clear()
 
     # -- what the evaluator tells ---------------------------------------------------------------------------------
 
@@ -169,6 +169,12 @@ class _Explorer(Unobserved):
         if moment is None:
             moment = self.known[seen] = self._moment(table, list(values), instance)
         self.now.add(moment)
+
+    def path_ended(self, completed: bool) -> None:
+        """Note what a path has consulted; one that comes to nothing has looked, and goes on waiting."""
+        self.met |= self.now
+        self.taken = frozenset((moment.table, moment.instance) for moment in self.now) if completed else frozenset()
+        self.now.clear()
 
     def _moment(self, table: Table, values: list[Value], instance: int) -> _Moment:
         key = (table.name, table.process)

@@ -303,6 +303,43 @@ def test_the_last_crash_counts_and_a_consultation_ends_what_comes_after_it(killp
     }
 
 
+WAITING = """
+language: 1
+protocol: waiting
+stores:
+  lid: {holds: {lifted: {type: bool}}}
+faults:
+  crash: {of: [worker]}
+tables:
+  look:
+    gives: {open: bool}
+    rows:
+      shut: {when: "not lifted", open: false}
+      open: {when: "lifted", open: true}
+processes:
+  worker:
+    on_crash: lifted = False
+    steps:
+      come: pass
+      wait: when(look.open)
+  helper:
+    environment: true
+    steps:
+      lift: |
+        when(worker[0].at(wait))
+        lifted = True
+"""
+
+
+def test_looking_without_going_on_ends_nothing(killpoint: Killpoint, here: Path) -> None:
+    (here / "waiting.yaml").write_text(WAITING, encoding="utf-8")
+
+    (found,) = killpoint("table", "waiting.yaml", "--json").json["tables"]
+    # Killed while it waits, it comes back to a lid that is shut, and waits on until somebody lifts it.
+    assert "worker.wait" in rows_by(found, "kill_points")["shut"]
+    assert "worker.wait" in rows_by(found, "kill_points")["open"]
+
+
 def test_without_allowed_crashes_no_row_comes_after_a_kill_point(table: Any) -> None:
     found = table(*TOTAL, options=("--scenario", "calm"))
 
