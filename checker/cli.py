@@ -98,19 +98,37 @@ def check(
     reports: Annotated[
         Path | None, typer.Option("--reports", metavar="DIR", help="Write summary.md, summary.json and run.json there.")
     ] = None,
+    paranoid: Annotated[
+        bool, typer.Option("--paranoid", help="First compare all engines on every claim; slow, see below.")
+    ] = False,
+    paranoid_states: Annotated[
+        int, typer.Option("--paranoid-states", metavar="N", help="States of each claim that are compared one by one.")
+    ] = 300,
 ) -> None:
     """Decide every claim of a specification.
 
     Every scenario must break exactly what it declares, and every mutant must be caught.
 
     Of all the bundled specifications of a checkout the record in reports/ is refreshed.
+
+    With --paranoid the evaluator, the columns and the SMT terms have to say the same of all states of a claim, or of so
+    many evenly spread ones (1 to 20 milliseconds each), and the oracle explores what has no more than 20,000 states.
     """
 
     def run() -> ExitCode:
         from checker.commands.check import CheckOptions, run
+        from checker.commands.choices import positive, raise_if_any
 
+        raise_if_any(positive("--paranoid-states", paranoid_states))
         chosen = CheckOptions(
-            specifications or (), scenario or (), properties or (), mutant or (), as_json, out_itf, reports
+            specifications or (),
+            scenario or (),
+            properties or (),
+            mutant or (),
+            as_json,
+            out_itf,
+            reports,
+            paranoid_states if paranoid else 0,
         )
         return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
 
@@ -228,6 +246,43 @@ def explore(
         return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
 
     _answer("explore", run, as_json=as_json)
+
+
+@app.command()
+def table(
+    *,
+    specification: Specification,
+    name: Annotated[str, typer.Argument(metavar="[TABLE]", help="Only this table.")] = "",
+    scenario: Annotated[
+        str,
+        typer.Option(
+            "--scenario", "-s", help="The parameters, variant and states of this one; defaults and all unless told."
+        ),
+    ] = "",
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+) -> None:
+    """Look at decision tables over all inputs, and where they are consulted.
+
+    Over all values of the variables that the rows read: is there always a row, do two fit, which can never be the one,
+    which could be one row. Beside it, for every row, in how many reachable situations it is taken, a situation being
+    the values of these variables at the moment of the consultation, and after a crash at which kill points an instance
+    may take it the next time that it consults the table; where nobody who consults it can crash, after a crash of
+    others. Some thousand states a second are looked at.
+
+    Exit code 1: a reachable state consults the table where no row fits, or two of an exclusive table do.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.table import TableOptions, run
+
+        return run(
+            TableOptions(specification, name, scenario, as_json),
+            _running(max_states, timeout, 1, Engine.ORACLE, no_cache=True),
+        )
+
+    _answer("table", run, as_json=as_json)
 
 
 @app.command()

@@ -206,6 +206,7 @@ class Frame:
 
     def _matching_row(self, table: Table, span: Span) -> Row:
         """Find the row that matches; of an exclusive table every row is looked at."""
+        self.observer.consulted(table, self.values, self.instance)
         outer, self.locals = self.locals, {}
         try:
             matching: Row | None = None

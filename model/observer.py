@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from model.source import Span
-from model.specification import Row
+from model.specification import Row, Table
+from model.types import Value
 
 
 class Observer(Protocol):
@@ -14,6 +15,9 @@ class Observer(Protocol):
 
     def branch(self, span: Span, taken: bool) -> None:
         """Record that the `if` whose condition stands at `span` went one way."""
+
+    def consulted(self, table: Table, values: Sequence[Value], instance: int) -> None:
+        """Take note of a table that an instance of its process consults, and of the values of all slots then."""
 
     def row(self, span: Span) -> None:
         """Record that a row was the one that matched."""
@@ -42,6 +46,9 @@ class Unobserved:
     """Takes note of nothing."""
 
     def branch(self, span: Span, taken: bool) -> None:
+        """Ignore."""
+
+    def consulted(self, table: Table, values: Sequence[Value], instance: int) -> None:
         """Ignore."""
 
     def passed_over(self, rows: tuple[Row, ...], fits: Callable[[Row], bool]) -> None:

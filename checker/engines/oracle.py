@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from checker.engines.plainlassos import Edge, unanswered
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
 from checker.trace import Trace, TraceStep, replay
 from model.evaluate import Evaluator
 from model.source import Span
-from model.specification import Property, PropertyKind, Row
+from model.specification import Property, PropertyKind, Row, Table
 from model.system import State, TransitionSystem
 from model.transitions import Action, EvaluationError, Failure, Transition
+from model.types import Value
 
 
 def explore(system: TransitionSystem, limits: Limits) -> Exploration:
@@ -289,6 +290,9 @@ class _Recorder:
             self.coverage.checks |= self.checked
         self.path.clear()
         self.checked.clear()
+
+    def consulted(self, table: Table, values: Sequence[Value], instance: int) -> None:
+        pass
 
     def row(self, span: Span) -> None:
         self.coverage.rows.add(span)

@@ -23,14 +23,17 @@ class FileTexts:
         node = self._at("properties", name, kind.value)
         return " leads to ".join(map(_text, node.items)) if isinstance(node, Sequence) else _text(node)
 
-    def row(self, table: str, row: str, column: str) -> str:
-        """Return the condition (`when`) or the value of a column of a row; for a default that the table gives."""
-        found = self._at("tables", table, "rows", row, column)
-        return _text(found) if found is not None else self.default(table, column)
+    def row(self, table: str, row: str, column: str, variant: str = "") -> str:
+        """Return the condition (`when`) or the value of a column of a row; for a default that the table gives.
 
-    def default(self, table: str, column: str) -> str:
+        A variant says only what it changes.
+        """
+        found = self._in_variant(variant, "tables", table, "rows", row, column)
+        return _text(found) if found is not None else self.default(table, column, variant)
+
+    def default(self, table: str, column: str, variant: str = "") -> str:
         """Return the value of a column where a row gives none."""
-        return _text(self._at("tables", table, "defaults", column))
+        return _text(self._in_variant(variant, "tables", table, "defaults", column))
 
     def type_of(self, *path: str) -> str:
         """Return the type of a variable or a parameter, as far as it is a single word or range."""
@@ -47,6 +50,10 @@ class FileTexts:
     def at_most(self, fault: str) -> str:
         """Return how often a fault is said to happen."""
         return _text(self._at("faults", fault, "at_most"))
+
+    def _in_variant(self, variant: str, *path: str) -> Node | None:
+        changed = self._at("variants", variant, *path) if variant else None
+        return self._at(*path) if changed is None else changed
 
     def _at(self, *path: str) -> Node | None:
         node = self.root

@@ -29,6 +29,10 @@ COMMANDS = [
     ["list"],
     ["list", "phase", "--property", "consistent"],
     ["list", "--fault", "nothing"],
+    ["table", "lamp.yaml"],
+    ["table", "lamp.yaml", "plan", "--scenario", "careless"],
+    ["table", "lamp.yaml", "nothing"],
+    ["check", "lamp.yaml", "--paranoid", "--paranoid-states", "9"],
     ["explain", "KP201"],
     ["explain", "KP999"],
 ]

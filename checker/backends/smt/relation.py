@@ -1,0 +1,107 @@
+"""A whole transition system as Z3 terms: its slots, what every action does to them, and its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import z3
+
+from checker.backends.smt.expressions import Reader
+from checker.backends.smt.steps import Effect, effects_of
+from checker.backends.smt.values import (
+    Term,
+    all_of,
+    any_of,
+    constant_of,
+    equal,
+    held,
+    negation,
+    sort_of,
+    stored,
+    truth,
+    well_formed,
+)
+from model.expressions import Expression
+from model.system import Domain, State, TransitionSystem
+from model.types import Value
+
+
+class Relation:
+    """The transition relation of one system over free constants, one for each slot."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system = system
+        self.constants: tuple[z3.ExprRef, ...] = tuple(
+            # Two stores may have variables of one name; the number keeps their slots apart.
+            z3.Const(f"{number}:{slot.name}", sort_of(slot.domain))
+            for number, slot in enumerate(system.slots)
+        )
+        self.values: tuple[Term, ...] = tuple(
+            held(constant, slot.domain) for constant, slot in zip(self.constants, system.slots, strict=True)
+        )
+
+    @cached_property
+    def effects(self) -> tuple[Effect, ...]:
+        """What each action does: every step of every instance in the order of the file, then the crashes."""
+        return tuple(effects_of(self.system, self.values))
+
+    @cached_property
+    def well_formed(self) -> z3.BoolRef:
+        """Every slot holds a value of its domain."""
+        return all_of(
+            well_formed(constant, slot.domain) for constant, slot in zip(self.constants, self.system.slots, strict=True)
+        )
+
+    @cached_property
+    def initial(self) -> z3.BoolRef:
+        """The state is one in which a run can start."""
+        return any_of(self.is_state(state) for state in self.system.initial_states)
+
+    def is_state(self, state: State, values: Sequence[Term] | None = None) -> z3.BoolRef:
+        """Return whether the slots hold exactly a state's values."""
+        return all_of(
+            equal(value, constant_of(slot.domain, held_value))
+            for value, slot, held_value in zip(values or self.values, self.system.slots, state, strict=True)
+        )
+
+    def truth(
+        self, expression: Expression, values: Sequence[Term] | None = None, successor: Sequence[Term] | None = None
+    ) -> tuple[z3.BoolRef, z3.BoolRef]:
+        """Return where the expression of a property is true, and where it has no value."""
+        reader = Reader(self.system, values or self.values, successor=successor)
+        value = reader.truth(expression, truth(True))
+        return value, reader.error
+
+    def state_of(self, valuation: z3.ModelRef, values: Sequence[Term]) -> State:
+        """Return the state that a solver's valuation gives to values of the slots."""
+        return tuple(
+            value_of(valuation.eval(stored(value, slot.domain), model_completion=True), slot.domain)
+            for value, slot in zip(values, self.system.slots, strict=True)
+        )
+
+    def successors(self, effect: Effect, state: State) -> frozenset[State]:
+        """Return every state to which an action leads from a state, by asking a solver for one after the other."""
+        solver = z3.Solver()
+        solver.add(self.is_state(state), effect.allowed, effect.exists)
+        found: set[State] = set()
+        while solver.check() == z3.sat:
+            successor = self.state_of(solver.model(), effect.values)
+            assert successor not in found, "a state was asked for once more"
+            found.add(successor)
+            solver.add(negation(self.is_state(successor, effect.values)))
+        return frozenset(found)
+
+    def possible(self, state: State, *conditions: z3.BoolRef) -> bool:
+        """Tell whether in a state, for some choices, all of the conditions are true."""
+        solver = z3.Solver()
+        solver.add(self.is_state(state), *conditions)
+        return bool(solver.check() == z3.sat)
+
+
+def value_of(term: z3.ExprRef, domain: Domain) -> Value:
+    """Return the value whose stored form a constant term is."""
+    if isinstance(term, z3.BoolRef):
+        return bool(z3.is_true(term))
+    assert isinstance(term, z3.BitVecNumRef)
+    return domain.value(term.as_long())
