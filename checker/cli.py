@@ -112,7 +112,7 @@ def check(
     Of all the bundled specifications of a checkout the record in reports/ is refreshed.
 
     With --paranoid the evaluator, the columns and the SMT terms have to say the same of all states of a claim, or of so
-    many evenly spread ones (1 to 20 milliseconds each), and the oracle explores what has no more than 20,000 states.
+    many evenly spread ones (1 to 20 milliseconds each), and the oracle explores what has no more than 5,000 states.
     """
 
     def run() -> ExitCode:

@@ -34,7 +34,7 @@ STATES_COMPARED: Final = 300
 The terms take one to twenty milliseconds for a state.
 """
 
-ORACLE_STATES_MAX: Final = 20_000
+ORACLE_STATES_MAX: Final = 5_000
 """The oracle is not asked about larger spaces; it does some thousand states a second."""
 
 _BATCH = 64
