@@ -124,6 +124,10 @@ def _not_asked(scenario: Scenario, asked: Iterable[Property]) -> Iterator[str]:
 
 
 def _unexplored(exploration: Exploration) -> Iterator[str]:
+    system = exploration.system
+    if system.bound is not None:
+        names = ", ".join(variable.name for variable in system.naturals)
+        yield f"runs in which a number exceeds the bound {system.bound}: {names}"
     if exploration.failure is not None:
         yield "what comes after a run-time error"
     if not exploration.complete:

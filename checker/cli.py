@@ -53,6 +53,7 @@ MaxStates = Annotated[int | None, typer.Option("--max-states", help="Stop a run 
 Timeout = Annotated[float | None, typer.Option("--timeout", help="Stop after so many seconds.", metavar="SECONDS")]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processors to use; all of them unless told.")]
 EngineChoice = Annotated[Engine, typer.Option("--engine", help="Which explorer; the oracle is slow and obvious.")]
+Bound = Annotated[int | None, typer.Option("--bound", help="Follow each `nat` up to this number, whatever scenarios say.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Explore anew, and store nothing.")]
 OutItf = Annotated[Path | None, typer.Option("--out-itf", metavar="FILE", help="Also write the trace in ITF.")]
 
@@ -91,6 +92,7 @@ def check(
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
+    bound: Bound = None,
     workers: Workers = None,
     engine: EngineChoice = Engine.COLUMNAR,
     no_cache: NoCache = False,
@@ -112,7 +114,7 @@ def check(
         chosen = CheckOptions(
             specifications or (), scenario or (), properties or (), mutant or (), as_json, out_itf, reports
         )
-        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
+        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     _answer("check", run, as_json=as_json)
 
@@ -172,6 +174,7 @@ def trace(
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
+    bound: Bound = None,
     workers: Workers = None,
     engine: EngineChoice = Engine.COLUMNAR,
     no_cache: NoCache = False,
@@ -186,7 +189,7 @@ def trace(
         from checker.commands.trace import TraceOptions, run
 
         chosen = TraceOptions(specification, scenario, mutant, asked, as_json, out_itf)
-        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
+        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     _answer("trace", run, as_json=as_json)
 
@@ -211,6 +214,7 @@ def explore(
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
+    bound: Bound = None,
     workers: Workers = None,
     engine: EngineChoice = Engine.COLUMNAR,
     no_cache: NoCache = False,
@@ -225,7 +229,7 @@ def explore(
         from checker.commands.explore import ExploreOptions, run
 
         chosen = ExploreOptions(specification, variant, settings or (), allow or (), asked, as_json, out_itf)
-        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
+        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     _answer("explore", run, as_json=as_json)
 
@@ -263,13 +267,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _running(
-    states_max: int | None, timeout: float | None, workers: int | None, engine: Engine, *, no_cache: bool
+    states_max: int | None, timeout: float | None, workers: int | None, engine: Engine, *, no_cache: bool, bound: int | None
 ) -> RunOptions:
     from checker.cache import NO_CACHE, user_cache
-    from checker.commands.choices import positive, raise_if_any
+    from checker.commands.choices import positive, raise_if_any, within
     from checker.commands.running import RunOptions, available_processors
+    from model import limits
 
     found = [*positive("--max-states", states_max), *positive("--timeout", timeout), *positive("--workers", workers)]
+    found += [] if bound is None else within("--bound", bound, limits.BOUND_MAX)
     raise_if_any(found)
     return RunOptions(
         states_max=states_max,
@@ -277,6 +283,7 @@ def _running(
         workers=workers or available_processors(),
         engine=engine.value,
         cache=NO_CACHE if no_cache else user_cache(),
+        bound=bound,
     )
 
 

@@ -27,6 +27,7 @@ from model.types import (
     CounterType,
     EnumType,
     OptionalType,
+    NatType,
     RangeType,
     SetType,
     Value,
@@ -215,7 +216,7 @@ class DataReader(TypeReader):
         keep_node = mapping.get("keep") if role is Role.VOLATILE else None
         keep = keep_node is not None and read.flag(keep_node, "`keep`")
         type_node = mapping.entries["type"].value
-        value_type = self.type_use(type_node, "`type`")
+        value_type = self.variable_type(type_node)
         if isinstance(value_type, CounterType) and role is not Role.GHOST:
             help_text = "a range counts exactly, up to its end"
             read.fail(Code.COUNTER_OUTSIDE_GHOSTS, "only ghosts are counters", type_node.span, help=help_text)
@@ -227,6 +228,9 @@ class DataReader(TypeReader):
             if role is Role.VOLATILE:
                 message = "volatile memory has one value at the start, which is what a crash leaves behind"
                 read.fail(Code.VALUE_NOT_ALLOWED, message, init_node.span, help="`choose` it in the first step")
+            if isinstance(value_type, NatType):
+                message = "a `nat` cannot start with any value: there is no end of them"
+                read.fail(Code.NAT_PLACE, message, init_node.span, help="let a step count up to where it should start")
             return Variable(name, owner, role, value_type, per, None, entry.key.span, starts_anywhere=True)
         if isinstance(init_node, Sequence):
             initial = self._initial_set(init_node, value_type)
@@ -271,6 +275,8 @@ class DataReader(TypeReader):
             high = value_type.limit
         elif isinstance(value_type, RangeType):
             low, high = value_type.low, value_type.high
+        elif isinstance(value_type, NatType):
+            low = Constant(0, INT, initial.span)
         value = whole(initial.value) if not isinstance(initial.value, str) else 0
         below = isinstance(low, Constant) and value < whole(low.value)
         if below or (isinstance(high, Constant) and value > whole(high.value)):

@@ -274,6 +274,8 @@ class Scenario:
     survives: str
     variant: str
     span: Span
+    bound: int | None = None
+    """Up to where an exploration follows each `nat`; None where nothing says so."""
 
 
 @dataclass(frozen=True, slots=True)

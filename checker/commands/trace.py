@@ -76,7 +76,7 @@ def explore_claim(loaded: Loaded, claim: Scenario, running: RunOptions) -> Explo
     """
     claims = {claim.name: claim}
     file = loaded.file.source.file
-    systems = systems_of({file: (loaded, claims)})
+    systems = systems_of({file: (loaded, claims)}, running.bound)
     with Runner(running) as runner:
         return runner.explore(loaded, claims, systems[file])
 

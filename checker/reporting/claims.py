@@ -52,13 +52,14 @@ def setting_items(claim: Scenario) -> list[str]:
         how_often = "" if allowance.at_most is None else f" {_times(allowance.at_most)}"
         where = "" if allowance.at is None else f" at {', '.join(sorted(allowance.at))}"
         items.append(f"{name}{how_often}{where}")
-    return items
+    return items + ([f"bound {claim.bound}"] if claim.bound is not None else [])
 
 
 def system_items(system: TransitionSystem) -> list[str]:
     """Return the parameters and faults of a system in a few words."""
     items = [f"{name}={shown_value(value)}" for name, value in system.parameters.items()]
-    return items + [f"{name} {budget_text(budget)}" for name, budget in system.budgets.items()]
+    items += [f"{name} {budget_text(budget)}" for name, budget in system.budgets.items()]
+    return items + ([f"nat ≤ {system.bound}"] if system.bound is not None else [])
 
 
 def budget_text(budget: Budget) -> str:
