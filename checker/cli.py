@@ -53,7 +53,7 @@ MaxStates = Annotated[int | None, typer.Option("--max-states", help="Stop a run 
 Timeout = Annotated[float | None, typer.Option("--timeout", help="Stop after so many seconds.", metavar="SECONDS")]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processors to use; all of them unless told.")]
 EngineChoice = Annotated[Engine, typer.Option("--engine", help="Which explorer; the oracle is slow and obvious.")]
-Bound = Annotated[int | None, typer.Option("--bound", help="Follow each `nat` up to this number, whatever scenarios say.")]
+Bound = Annotated[int | None, typer.Option("--bound", help="Follow each `nat` up to this number.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Explore anew, and store nothing.")]
 OutItf = Annotated[Path | None, typer.Option("--out-itf", metavar="FILE", help="Also write the trace in ITF.")]
 
@@ -267,7 +267,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _running(
-    states_max: int | None, timeout: float | None, workers: int | None, engine: Engine, *, no_cache: bool, bound: int | None
+    states_max: int | None,
+    timeout: float | None,
+    workers: int | None,
+    engine: Engine,
+    *,
+    no_cache: bool,
+    bound: int | None,
 ) -> RunOptions:
     from checker.cache import NO_CACHE, user_cache
     from checker.commands.choices import positive, raise_if_any, within
