@@ -55,16 +55,20 @@ class Obligations:
         self.writer = Writer()
         self._declared = [self.writer.declaration(constant) for constant in self.relation.constants]
         self._symbols = [self.writer.symbol(constant) for constant in self.relation.constants]
+        self._next_symbols = [self.writer.symbol(constant) for constant in self.relation.next_constants]
         self._inside = list(_definitions("before", invariant, system, self._symbols, {}))
         self._slots_below = _slots_below(invariant)
+        properties = system.specification.properties.values()
+        self._steps = {p.name: self._broken_step(p) for p in properties if p.kind is PropertyKind.STEP}
 
     def all(self) -> Iterator[Obligation]:
         """Yield them in a fixed order: initial states, every action, properties."""
         yield self._initial()
         for number, effect in enumerate(self.relation.effects):
-            yield self._inductive(number, effect)
+            yield self._of_action(number, effect)
         for claim in self.system.specification.properties.values():
-            yield from self._of_property(claim)
+            if not claim.kind.of_transitions:
+                yield from self._of_property(claim)
 
     def _initial(self) -> Obligation:
         definitions, texts = self.writer.texts([self.relation.initial, negation(self.relation.well_formed)])
@@ -72,8 +76,8 @@ class Obligations:
         lines = [*self._inside, *definitions, f"(assert {texts[0]})", f"(assert {outside})"]
         return self._obligation("initial", "every initial state is inside", lines)
 
-    def _inductive(self, number: int, effect: Effect) -> Obligation:
-        """Return the obligation that an action does not lead out, and that it does not err.
+    def _of_action(self, number: int, effect: Effect) -> Obligation:
+        """Return the obligation that an action does not lead out, does not err, and does what properties ask of it.
 
         What the action leaves alone is not defined again: a node that asks of nothing else is the same node before and
         after.
@@ -84,68 +88,65 @@ class Obligations:
             if value is not self.relation.values[place]
         }
         odd = any_of(negation(well_formed(term, self.system.slots[place].domain)) for place, term in changed.items())
-        terms = [all_of((self.relation.well_formed, effect.allowed)), effect.fails, effect.exists, odd]
-        definitions, texts = self.writer.texts([*terms, *changed.values()])
-        possible, fails, exists, malformed = texts[: len(terms)]
+        possible = all_of((self.relation.well_formed, effect.allowed))
+        wrong = self._wrong_with(effect)
+        terms = [possible, effect.fails, effect.exists, odd, *changed.values()]
+        definitions, texts = self.writer.texts(terms)
         symbols = list(self._symbols)
         after = []
-        for (place, term), text in zip(changed.items(), texts[len(terms) :], strict=True):
-            symbols[place] = f"|after {self._symbols[place][1:]}"
+        for (place, term), text in zip(changed.items(), texts[4:], strict=True):
+            symbols[place] = self._next_symbols[place]
             after.append(f"(define-fun {symbols[place]} () {self.writer.sort(term)} {text})")
+        more, wrong_texts = self.writer.texts(wrong.values(), prefix="p")
+        after += [
+            f"(define-fun {self._next_symbols[place]} () {self.writer.sort(constant)} {self._symbols[place]})"
+            for place, constant in enumerate(self.relation.next_constants)
+            if place not in changed and any(self._next_symbols[place] in text for text in (*more, *wrong_texts))
+        ]
         same = {n: _node("before", n) for n, below in self._slots_below.items() if not below & changed.keys()}
         nodes = _definitions("after", self.invariant, self.system, symbols, same)
         root = same.get(self.invariant.root) or _node("after", self.invariant.root)
-        name = _action_name(self.system, effect)
+        bad = [f"(not {root})", *(text for text in (texts[3], *wrong_texts) if text != "false")]
         lines = [
             *(self.writer.declaration(choice) for choice in effect.choices),
             *self._inside,
             *definitions,
             *after,
+            *more,
             *nodes,
             f"(assert {_node('before', self.invariant.root)})",
-            f"(assert {possible})",
-            f"(assert (or {fails} (and {exists} (or {malformed} (not {root})))))",
+            f"(assert {texts[0]})",
+            f"(assert (or {texts[1]} (and {texts[2]} {_or(bad)})))",
         ]
-        return self._obligation(f"action-{number:03}-{_file_name(name)}", f"{name} stays inside and never errs", lines)
+        name = _action_name(self.system, effect)
+        kept = ", ".join(claim for claim in wrong if claim in self.claimed)
+        says = f"{name} stays inside and never errs{f', and keeps to {kept}' if kept else ''}"
+        return self._obligation(f"action-{number:03}-{_file_name(name)}", says, lines)
+
+    def _wrong_with(self, effect: Effect) -> dict[str, Formula]:
+        """Return by property where a transition of an action is not what it asks for, over the slots before and after."""
+        wrong = {name: term for name, term in self._steps.items() if not is_false(term)}
+        return wrong | {name: term for name, term in effect.violated if name in self.claimed}
+
+    def _broken_step(self, claim: Property) -> Formula:
+        holds, error = self.relation.truth(claim.expression, successor=self.relation.next_values)
+        return any_of((error, negation(holds))) if claim.name in self.claimed else error
 
     def _of_property(self, claim: Property) -> Iterator[Obligation]:
         """Yield that a property is true inside, where that is claimed, and else that it has a value there."""
-        kind, name = claim.kind, _file_name(claim.name)
-        claimed = claim.name in self.claimed and kind in INVARIANT_KINDS
-        wrong, choices = self._wrong(claim, claimed=claimed)
-        if claimed:
-            of = "inside" if kind is PropertyKind.ALWAYS else "of every action inside"
-            yield self._refuted(f"{kind.value}-{name}", f"{claim.name} is true {of}", wrong, choices)
-        elif not is_false(wrong):
-            yield self._refuted(f"value-{name}", f"{claim.name} has a value wherever it is asked", wrong, choices)
-
-    def _wrong(self, claim: Property, *, claimed: bool) -> tuple[Formula, list[Formula]]:
-        """Return where a property has no value or, if it is claimed, is not true; and the choices that this reads."""
-        effects = self.relation.effects
-        if claim.kind is PropertyKind.CHECKED:
-            wrong = [
-                all_of((effect.allowed, effect.exists, false))
-                for effect in effects
-                for name, false in effect.violated
-                if name == claim.name and claimed
-            ]
-            return any_of(wrong), [choice for effect in effects for choice in effect.choices]
-        if claim.kind is PropertyKind.STEP:
-            wrong = []
-            for effect in effects:
-                holds, error = self.relation.truth(claim.expression, successor=effect.values)
-                bad = any_of((error, negation(holds))) if claimed else error
-                wrong.append(all_of((effect.allowed, effect.exists, bad)))
-            return any_of(wrong), [choice for effect in effects for choice in effect.choices]
         read = [self.relation.truth(expression) for expression in claim.expressions]
-        bad = [error for _, error in read]
-        return any_of([*bad, negation(read[0][0])] if claimed else bad), []
+        errors = [error for _, error in read]
+        if claim.name in self.claimed and claim.kind is PropertyKind.ALWAYS:
+            wrong = any_of([*errors, negation(read[0][0])])
+            yield self._refuted(f"always-{_file_name(claim.name)}", f"{claim.name} is true inside", wrong)
+        elif not is_false(any_of(errors)):
+            says = f"{claim.name} has a value inside"
+            yield self._refuted(f"value-{_file_name(claim.name)}", says, any_of(errors))
 
-    def _refuted(self, file: str, says: str, wrong: Formula, choices: Sequence[Formula]) -> Obligation:
+    def _refuted(self, file: str, says: str, wrong: Formula) -> Obligation:
         """Return the obligation that something is true nowhere inside."""
         definitions, (text,) = self.writer.texts([all_of((self.relation.well_formed, wrong))])
         lines = [
-            *(self.writer.declaration(choice) for choice in choices),
             *self._inside,
             *definitions,
             f"(assert {_node('before', self.invariant.root)})",
@@ -207,6 +208,10 @@ def _if(condition: str, then: str, otherwise: str) -> str:
             return f"(and {condition} {then})"
         case _:
             return f"(ite {condition} {then} {otherwise})"
+
+
+def _or(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"(or {' '.join(texts)})"
 
 
 def _slots_below(diagram: Diagram) -> dict[int, frozenset[int]]:

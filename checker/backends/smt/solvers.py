@@ -66,6 +66,7 @@ def _cvc5(text: str, seconds: float) -> Answer:
 
     solver = cvc5.Solver(cvc5.TermManager())
     solver.setOption("tlimit-per", str(max(1, int(seconds * 1000))))
+    solver.setOption("bitblast", "eager")
     parser = cvc5.InputParser(solver)
     answers = []
     try:

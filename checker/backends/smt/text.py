@@ -73,8 +73,11 @@ class Writer:
         """Return the sort of a term."""
         return self._read(term).sort
 
-    def texts(self, terms: Iterable[Formula]) -> tuple[list[str], list[str]]:
-        """Return definitions of what the terms use more than once, and the text of each term with these."""
+    def texts(self, terms: Iterable[Formula], prefix: str = "t") -> tuple[list[str], list[str]]:
+        """Return definitions of what the terms use more than once, and the text of each term with these.
+
+        Texts that stand in one script need different prefixes for the names of what they define.
+        """
         roots = list(terms)
         for root in roots:
             self._read(root)
@@ -89,7 +92,7 @@ class Writer:
                 continue
             text = f"({node.head} {' '.join(texts[argument] for argument in node.arguments)})"
             if uses[number] > 1 and len(text) > 12:
-                symbol = f"t.{len(definitions)}"
+                symbol = f"{prefix}.{len(definitions)}"
                 definitions.append(f"(define-fun {symbol} () {node.sort} {text})")
                 text = symbol
             texts[number] = text
