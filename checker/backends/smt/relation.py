@@ -32,14 +32,11 @@ class Relation:
 
     def __init__(self, system: TransitionSystem) -> None:
         self.system = system
-        self.constants: tuple[z3.ExprRef, ...] = tuple(
-            # Two stores may have variables of one name; the number keeps their slots apart.
-            z3.Const(f"{number}:{slot.name}", sort_of(slot.domain))
-            for number, slot in enumerate(system.slots)
-        )
-        self.values: tuple[Term, ...] = tuple(
-            held(constant, slot.domain) for constant, slot in zip(self.constants, system.slots, strict=True)
-        )
+        self.constants = _constants(system)
+        self.values = _held(self.constants, system)
+        self.next_constants = _constants(system, "next ")
+        self.next_values = _held(self.next_constants, system)
+        """The slots of another state, for claims over two."""
 
     @cached_property
     def effects(self) -> tuple[Effect, ...]:
@@ -97,6 +94,18 @@ class Relation:
         solver = z3.Solver()
         solver.add(self.is_state(state), *conditions)
         return bool(solver.check() == z3.sat)
+
+
+def _constants(system: TransitionSystem, prefix: str = "") -> tuple[z3.ExprRef, ...]:
+    return tuple(
+        # Two stores may have variables of one name; the number keeps their slots apart.
+        z3.Const(f"{prefix}{number}:{slot.name}", sort_of(slot.domain))
+        for number, slot in enumerate(system.slots)
+    )
+
+
+def _held(constants: Sequence[z3.ExprRef], system: TransitionSystem) -> tuple[Term, ...]:
+    return tuple(held(constant, slot.domain) for constant, slot in zip(constants, system.slots, strict=True))
 
 
 def _value(term: z3.ExprRef, domain: Domain) -> Value:

@@ -16,6 +16,10 @@ from model.system import BOOL_DOMAIN, Domain
 from model.types import SetValue, Value
 
 
+Formula: TypeAlias = z3.ExprRef
+"""Any term, for those who only hand it on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """A signed bit vector just wide enough for `low` to `high`."""
@@ -217,6 +221,11 @@ def _either(condition: z3.BoolRef, then: z3.BoolRef, otherwise: z3.BoolRef) -> z
         no = negation(condition)
         return any_of((no, then)) if z3.is_true(otherwise) else all_of((no, otherwise))
     return z3.If(condition, then, otherwise)
+
+
+def is_false(item: z3.BoolRef) -> bool:
+    """Tell whether a term is the constant; one that is false for other reasons is not."""
+    return bool(z3.is_false(item))
 
 
 def negation(item: z3.BoolRef) -> z3.BoolRef:
