@@ -100,19 +100,37 @@ def check(
     reports: Annotated[
         Path | None, typer.Option("--reports", metavar="DIR", help="Write summary.md, summary.json and run.json there.")
     ] = None,
+    paranoid: Annotated[
+        bool, typer.Option("--paranoid", help="First compare all engines on every claim; slow, see below.")
+    ] = False,
+    paranoid_states: Annotated[
+        int, typer.Option("--paranoid-states", metavar="N", help="States of each claim that are compared one by one.")
+    ] = 1000,
 ) -> None:
     """Decide every claim of a specification.
 
     Every scenario must break exactly what it declares, and every mutant must be caught.
 
     Of all the bundled specifications of a checkout the record in reports/ is refreshed.
+
+    With --paranoid the evaluator, the columns and the SMT terms have to say the same of all states of a claim, or of so
+    many evenly spread ones (1 to 20 milliseconds each), and the oracle explores what has no more than 20,000 states.
     """
 
     def run() -> ExitCode:
         from checker.commands.check import CheckOptions, run
+        from checker.commands.choices import positive, raise_if_any
 
+        raise_if_any(positive("--paranoid-states", paranoid_states))
         chosen = CheckOptions(
-            specifications or (), scenario or (), properties or (), mutant or (), as_json, out_itf, reports
+            specifications or (),
+            scenario or (),
+            properties or (),
+            mutant or (),
+            as_json,
+            out_itf,
+            reports,
+            paranoid_states if paranoid else 0,
         )
         return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 

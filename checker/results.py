@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checker.campaign import FileReport
 from checker.judgement import ScenarioReport
 from checker.verdict import ExitCode, worst
 from model.specification import Scenario, SpecificationFile
+
+if TYPE_CHECKING:
+    from checker.crosscheck import CrossCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,15 @@ class CheckedFile:
     report: FileReport
     cached: frozenset[str]
     seconds: float
+    compared: Mapping[str, CrossCheck] | None = None
+    """How far the engines were compared, by claim; None where nobody asked. That is part of the outcome."""
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The code of the claims; inconclusive where a comparison was asked for and not finished."""
+        if self.compared is not None and any(each.cut for each in self.compared.values()):
+            return worst([self.report.exit_code, ExitCode.INCONCLUSIVE])
+        return self.report.exit_code
 
     @property
     def claims(self) -> tuple[ScenarioReport, ...]:
@@ -34,4 +47,4 @@ class CheckedFile:
 
 def exit_code_of(checked: Iterable[CheckedFile]) -> ExitCode:
     """Return the code for several files; inconclusive for none."""
-    return worst(each.report.exit_code for each in checked)
+    return worst(each.exit_code for each in checked)

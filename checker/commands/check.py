@@ -37,6 +37,8 @@ class CheckOptions:
     as_json: bool = False
     itf: Path | None = None
     reports: Path | None = None
+    compared: int = 0
+    """States of each claim in which the engines are compared, before anything is judged; 0 for no comparison."""
 
     @property
     def narrowed(self) -> bool:
@@ -81,9 +83,10 @@ def _check(
     output = standard_output()
     with Runner(running) as runner:
         for name, (each, claims) in chosen.items():
+            compared = runner.compare(each, systems[name], options.compared) if options.compared else None
             explored = runner.explore(each, claims, systems[name])
             report = judge(each.file, explored.explorations, properties=options.properties or None)
-            found = CheckedFile(each.path, each.file, report, explored.cached, explored.seconds)
+            found = CheckedFile(each.path, each.file, report, explored.cached, explored.seconds, compared)
             checked.append(found)
             if not options.as_json:
                 output.lines(file_lines(found, output.width))

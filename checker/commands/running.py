@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType, TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from checker.cache import NO_CACHE, Cache, cache_key
 from checker.commands.inputs import Loaded
@@ -20,10 +20,14 @@ from checker.exploration import Exploration, Limits
 from checker.identity import patch_of, system_hash
 from checker.reporting.output import standard_error
 from checker.reporting.progress import ProgressLine
+from checker.trace import EngineDisagreement
 from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.source import Source
 from model.specification import Scenario
 from model.system import TransitionSystem
+
+if TYPE_CHECKING:
+    from checker.crosscheck import CrossCheck
 
 EngineName = Literal["columnar", "oracle"]
 
@@ -148,6 +152,25 @@ class Runner:
                 found[name] = exploration
                 self.options.cache.store(keys[name], exploration)
         return Explored({name: found[name] for name in systems if name in found}, cached, time.monotonic() - started)
+
+    def compare(self, loaded: Loaded, systems: Mapping[str, TransitionSystem], most: int) -> dict[str, CrossCheck]:
+        """Compare the engines on the systems of some claims of a file, in up to `most` states of each.
+
+        Raises:
+            BadInput: a limit of the language is met in translation.
+            EngineDisagreement: with the smallest difference.
+        """
+        from checker.crosscheck import cross_check
+
+        self.limits.on_progress = self.progress.of(f"comparing engines on {loaded.file.source.file}")
+        try:
+            return cross_check(systems, self.limits, most)
+        except SpecificationError as error:
+            raise BadInput(error.diagnostics, loaded.sources) from error
+        except EngineDisagreement as error:
+            raise EngineDisagreement(f"{loaded.file.source.file}, {error}") from error
+        finally:
+            self.progress.clear()
 
     def _explored(
         self, loaded: Loaded, systems: Mapping[str, TransitionSystem], judged: Sequence[TransitionSystem]

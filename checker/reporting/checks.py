@@ -17,6 +17,7 @@ from checker.reporting.claims import (
     shortest_surprise,
     surprises,
 )
+from checker.reporting.crosschecks import compared_text
 from checker.reporting.diagnostics import diagnostic_lines
 from checker.reporting.envelope import MEANING
 from checker.reporting.output import Line, Piece, aligned, blank, cells, flowed, one_line, sentence
@@ -44,6 +45,8 @@ def file_lines(checked: CheckedFile, width: int) -> Iterator[Line]:
     yield from _teeth(checked, width)
     yield from _caveats(checked.claims, width)
     yield from _paragraph("explored", _effort(checked), width)
+    if checked.compared is not None:
+        yield from _paragraph("compared", compared_text(checked.compared), width)
 
 
 # --- The table of scenarios and mutants ---

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from checker.exploration import Finding
 from checker.identity import claim_hash, file_hash
 from checker.judgement import PropertyReport, ScenarioReport
+from checker.reporting.crosschecks import compared_document
 from checker.reporting.diagnostics import diagnostic_document
 from checker.reporting.envelope import Document
 from checker.results import CheckedFile
@@ -26,7 +27,7 @@ def checked_document(checked: CheckedFile) -> Document:
     report = checked.report
     return {
         **file_document(checked.file),
-        "exit_code": int(report.exit_code),
+        "exit_code": int(checked.exit_code),
         "narrowed": report.narrowed,
         "not_run": list(report.not_run),
         "seconds": round(checked.seconds, 3),
@@ -34,6 +35,7 @@ def checked_document(checked: CheckedFile) -> Document:
         "mutants": [_claim(checked, claim) for claim in report.mutants],
         "teeth": _teeth(report.teeth),
         "warnings": [diagnostic_document(d) for d in checked.file.warnings],
+        **({} if checked.compared is None else {"compared": compared_document(checked.compared)}),
     }
 
 

@@ -73,7 +73,7 @@ class Relation:
     def state_of(self, valuation: z3.ModelRef, values: Sequence[Term]) -> State:
         """Return the state that a solver's valuation gives to values of the slots."""
         return tuple(
-            _value(valuation.eval(stored(value, slot.domain), model_completion=True), slot.domain)
+            value_of(valuation.eval(stored(value, slot.domain), model_completion=True), slot.domain)
             for value, slot in zip(values, self.system.slots, strict=True)
         )
 
@@ -108,7 +108,7 @@ def _held(constants: Sequence[z3.ExprRef], system: TransitionSystem) -> tuple[Te
     return tuple(held(constant, slot.domain) for constant, slot in zip(constants, system.slots, strict=True))
 
 
-def _value(term: z3.ExprRef, domain: Domain) -> Value:
+def value_of(term: z3.ExprRef, domain: Domain) -> Value:
     """Return the value whose stored form a constant term is."""
     if isinstance(term, z3.BoolRef):
         return bool(z3.is_true(term))
