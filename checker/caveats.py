@@ -16,13 +16,16 @@ def assumed(system: TransitionSystem) -> tuple[str, ...]:
 
 def not_covered(scenario: Scenario, exploration: Exploration, asked: Iterable[Property]) -> tuple[str, ...]:
     """Return what the verdicts of a scenario say nothing of."""
-    system = exploration.system
+    return (*left_open(scenario, exploration.system, asked), *_unexplored(exploration))
+
+
+def left_open(scenario: Scenario, system: TransitionSystem, asked: Iterable[Property]) -> tuple[str, ...]:
+    """Return what the verdicts of a scenario say nothing of, however they are found."""
     return (
         *_faults_left_out(system),
         *_crashes_inside_steps(system),
         *(["other values of the parameters"] if system.parameters else []),
         *_not_asked(scenario, asked),
-        *_unexplored(exploration),
     )
 
 

@@ -253,6 +253,33 @@ def explore(
 
 
 @app.command()
+def induct(
+    *,
+    specification: Specification,
+    scenario: Annotated[str, typer.Option("--scenario", "-s", help="The scenario; the first unless told.")] = "",
+    mutant: Annotated[str, typer.Option("--mutant", "-m", help="A mutant instead of a scenario.")] = "",
+    properties: Annotated[
+        list[str] | None, typer.Option("--property", "-p", help="Only this one; may be repeated.")
+    ] = None,
+    depth: Annotated[int, typer.Option("--depth", metavar="K", help="Runs and inductions up to so many steps.")] = 10,
+    timeout: Timeout = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove or refute for any number, without a bound.
+
+    Shortest counterexamples up to a length, induction over several states with all properties as lemmas, and Spacer
+    where neither decides. What cannot be proved shows two states that a proof would have to exclude.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.induct import InductOptions, run
+
+        return run(InductOptions(specification, scenario, mutant, properties or (), depth, timeout, as_json))
+
+    _answer("induct", run, as_json=as_json)
+
+
+@app.command()
 def explain(
     *, code: Annotated[str, typer.Argument(metavar="CODE", help="KP201, 201 or UNKNOWN_NAME.")], as_json: AsJson = False
 ) -> None:

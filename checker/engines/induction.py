@@ -14,8 +14,10 @@ rests on them there. A run-time error ends runs, so that nothing is said to hold
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from checker.backends.smt.relation import Relation
 from checker.backends.smt.spacer import invariant_for
@@ -66,7 +68,6 @@ class Effort:
     depth: int = 10
     deadline: float | None = None
     spacer_seconds: float = 20.0
-    on_progress: Callable[[str], None] | None = None
 
 
 @dataclass(slots=True)
@@ -79,7 +80,7 @@ class _Open:
     gap: Sequence[State] = field(default_factory=tuple)
 
 
-def covered(properties: Collection[Property]) -> list[Property]:
+def covered(properties: Iterable[Property]) -> list[Property]:
     """Return the properties that this engine can speak of."""
     return [claim for claim in properties if claim.kind in COVERED]
 
@@ -112,12 +113,10 @@ class _Induction:
         for depth in range(self.effort.depth + 1):
             if not self._wanted() or self._late():
                 break
-            self._tell(f"runs of {depth} transitions")
             self._search(depth)
             if depth < self.effort.depth or not depth:
                 self._induce(depth + 1)
-        for name in self._wanted():
-            self._ask_spacer(name)
+        self._search_for_invariants()
         return [self._decision(name) for name in [*self.asked, NO_ERROR]]
 
     def _wanted(self) -> list[str]:
@@ -126,10 +125,6 @@ class _Induction:
 
     def _late(self) -> bool:
         return self.effort.deadline is not None and time.monotonic() > self.effort.deadline
-
-    def _tell(self, text: str) -> None:
-        if self.effort.on_progress is not None:
-            self.effort.on_progress(text)
 
     # -- counterexamples ------------------------------------------------------------------------------------------
 
@@ -151,7 +146,7 @@ class _Induction:
 
     def _induce(self, length: int) -> None:
         """Find the largest set of claims that follow in each state from themselves in the states before."""
-        candidates = [name for name, claim in self.open.items() if claim.searched == length - 1]
+        candidates = [name for name, claim in self.open.items() if claim.searched >= length - 1]
         rests_on: dict[str, frozenset[str]] = {}
         dropped = True
         while dropped:
@@ -172,20 +167,31 @@ class _Induction:
             del self.open[name]
 
     def _follows(self, name: str, candidates: Sequence[str], length: int) -> Answer:
-        given = {other: length + 1 for other in self.proved}
+        given = dict.fromkeys(self.proved, length + 1)
         on_states = name in self.claims.of_states
         for other in candidates:
             here_too = not on_states and other in self.claims.of_states
             given[other] = length + 1 if here_too else length
         return self.unrolling.breaks(name, length, initially=False, given=given)
 
-    def _ask_spacer(self, name: str) -> None:
-        left = self.effort.spacer_seconds
+    def _search_for_invariants(self) -> None:
+        """Ask Spacer about what is open, briefly first; whatever it proves is a lemma for induction at once."""
+        for seconds in (self.effort.spacer_seconds / 10, self.effort.spacer_seconds):
+            progress = True
+            while progress:
+                before = len(self.open)
+                for name in self._wanted():
+                    if name in self.open:
+                        self._ask_spacer(name, seconds)
+                        if name in self.proved:
+                            self._induce(1)
+                progress = len(self._wanted()) > 0 and len(self.open) < before
+
+    def _ask_spacer(self, name: str, left: float) -> None:
         if self.effort.deadline is not None:
             left = min(left, self.effort.deadline - time.monotonic())
         if left <= 0:
             return
-        self._tell(f"Spacer about {name or 'errors'}")
         known = [other for other in self.proved if other in self.claims.of_states]
         outcome, checked = invariant_for(self.claims, name, known, left)
         if outcome is Outcome.NEVER and checked:
@@ -226,38 +232,44 @@ class _Induction:
         """Return a run with the evaluator's own transitions, and the error where it ends in one."""
         if states[0] not in self.system.initial_states:
             raise EngineDisagreement(f"a run begins in no initial state: {describe_state(self.system, states[0])}")
-        trace = self._trace(name, states)
-        error, action = first_error(self.system, states[-1]) if not name else self._error_of(name, states[-1])
-        if error is not None:
-            return Finding(len(trace), Trace(trace.initial, trace.steps, action), error)
-        if not name:
-            raise EngineDisagreement("the terms find a run-time error in a state in which the evaluator finds none")
-        return Finding(len(trace), trace)
-
-    def _error_of(self, name: str, state: State) -> tuple[EvaluationError | None, None]:
-        """Return why a property has no value in a state, None where it has one."""
-        claim = self.properties[name]
-        if claim.kind not in (PropertyKind.ALWAYS, PropertyKind.POSSIBLE):
-            return None, None
+        steps = self._steps(states)
         try:
-            Evaluator(self.system).holds(claim.expression, state)
+            if name:
+                trace = Trace(states[0], (*steps, *self._end(self.properties[name], states[-1])))
+                return Finding(len(trace), trace)
         except EvaluationError as error:
-            return error, None
-        return None, None
+            return Finding(len(steps), Trace(states[0], steps), error)
+        found, action = first_error(self.system, states[-1])
+        if found is None:
+            raise EngineDisagreement("the terms find a run-time error in a state in which the evaluator finds none")
+        return Finding(len(steps), Trace(states[0], steps, action), found)
 
     def _gap(self, name: str, states: Sequence[State]) -> Gap:
         """Return the last two states of what a solver has found, with the transition between them."""
         length = len(states) - 1
         shown = states[-2:] if name in self.claims.of_states else states[-1:]
-        return Gap(self._trace(name, shown), length)
+        steps = self._steps(shown)
+        if name and name not in self.claims.of_states:
+            with suppress(EvaluationError):
+                steps = (*steps, *self._end(self.properties[name], states[-1]))
+        return Gap(Trace(shown[0], steps), length)
 
-    def _trace(self, name: str, states: Sequence[State]) -> Trace:
-        """Take a path with the evaluator; for a claim of transitions one more, which breaks it."""
+    def _steps(self, states: Sequence[State]) -> tuple[TraceStep, ...]:
+        """Take a path with the evaluator."""
         evaluator = Evaluator(self.system)
-        steps = [self._step(evaluator, before, after) for before, after in zip(states, states[1:], strict=False)]
-        if name and self.properties[name].kind.of_transitions:
-            steps.append(self._breaking_step(evaluator, self.properties[name], states[-1]))
-        return Trace(states[0], tuple(steps))
+        return tuple(self._step(evaluator, before, after) for before, after in pairwise(states))
+
+    def _end(self, claim: Property, state: State) -> tuple[TraceStep, ...]:
+        """Return the transition from a state that breaks a claim of transitions; none for one of states.
+
+        Raises:
+            EvaluationError: the claim has no value there.
+        """
+        evaluator = Evaluator(self.system)
+        if claim.kind.of_transitions:
+            return (self._breaking_step(evaluator, claim, state),)
+        evaluator.holds(claim.expression, state)
+        return ()
 
     def _step(self, evaluator: Evaluator, before: State, after: State) -> TraceStep:
         for outcome in evaluator.transitions(before):

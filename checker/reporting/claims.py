@@ -108,7 +108,7 @@ def property_trace(file: SpecificationFile, report: ScenarioReport, asked: Prope
     """Return the trace of a property, or None where there is none."""
     if asked.finding is None:
         return None
-    conclusion = Conclusion(asked.verdict is Verdict.HOLDS, _conclusion(asked), _property_text(file, report, asked))
+    conclusion = Conclusion(asked.verdict is Verdict.HOLDS, conclusion_of(asked), _property_text(file, report, asked))
     return ShownTrace(report, asked.name, asked.finding, conclusion)
 
 
@@ -152,7 +152,8 @@ def error_lines(error: EvaluationError, source: Source) -> Iterator[Line]:
     return diagnostic_lines(Diagnostic(error.code, error.message, error.span), {source.file: source})
 
 
-def _conclusion(asked: PropertyReport) -> str:
+def conclusion_of(asked: PropertyReport) -> str:
+    """Return in words what the end of a property's trace shows."""
     assert asked.finding is not None
     match asked.kind:
         case PropertyKind.ALWAYS:

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 import z3
 
-from checker.backends.smt.relation import Relation
 from checker.backends.smt.unrolling import Claims, Outcome
 from checker.backends.smt.values import all_of, negation, stored
 
@@ -50,13 +49,11 @@ def invariant_for(claims: Claims, name: str, given: Sequence[str], seconds: floa
         return Outcome.FOUND, False
     if answer != z3.unsat:
         return Outcome.UNKNOWN, False
-    invariant = _invariant(fixedpoint.get_answer(), reached, relation)
+    invariant = _invariant(fixedpoint.get_answer(), reached)
     return Outcome.NEVER, invariant is not None and _is_invariant(claims, name, known, invariant, seconds)
 
 
-def _invariant(
-    answer: z3.ExprRef, reached: z3.FuncDeclRef, relation: Relation
-) -> Invariant | None:
+def _invariant(answer: z3.ExprRef, reached: z3.FuncDeclRef) -> Invariant | None:
     """Read what Spacer says of `reached` out of its answer, a conjunction of definitions."""
     parts = answer.children() if z3.is_and(answer) else [answer]
     for part in parts:

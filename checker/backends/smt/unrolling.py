@@ -169,9 +169,7 @@ class Unrolling:
             self.solver.add(self._at(self.relation.well_formed, number))
         while self._connected < depth:
             following = self._frames[self._connected + 1][: len(self.relation.constants)]
-            after = [
-                (c, renamed) for c, (_, renamed) in zip(self.relation.next_constants, following, strict=True)
-            ]
+            after = [(c, renamed) for c, (_, renamed) in zip(self.relation.next_constants, following, strict=True)]
             self.solver.add(z3.substitute(self._transition, *self._frames[self._connected], *after))
             self._connected += 1
 
