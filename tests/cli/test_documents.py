@@ -29,6 +29,11 @@ COMMANDS = [
     ["list"],
     ["list", "phase", "--property", "consistent"],
     ["list", "--fault", "nothing"],
+    ["induct", "any_attempt", "--scenario", "any-coordinators"],
+    ["induct", "any_attempt", "--mutant", "no-look-up", "--property", "one_submission"],
+    ["induct", "lamp.yaml", "--depth", "1", "--property", "lit_once"],
+    ["induct", "any_attempt", "--depth", "0", "--timeout", "1", "--property", "can_retry"],
+    ["induct", "any_attempt", "--scenario", "nothing"],
     ["explain", "KP201"],
     ["explain", "KP999"],
 ]
