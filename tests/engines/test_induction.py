@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
+from checker.backends.smt.unrolling import Answer, Outcome, Unrolling
 from checker.engines import oracle
 from checker.engines.induction import Decision, Effort, decide
 from checker.exploration import Limits
@@ -130,9 +133,12 @@ properties:
 
 
 def test_a_run_time_error_is_found_and_nothing_is_said_to_hold() -> None:
-    text = TICKETS.replace("served = mine\n", "served = mine - 3\n")
+    text = TICKETS.replace("served = mine\n", "served = mine - 3\n") + '  fine: {always: "drawn >= 0"}\n'
 
-    found = decided(text, "by_one")
+    found = decided(text, "fine")
+
+    assert found["fine"].verdict is Verdict.UNKNOWN
+    assert found["fine"].how == "induction over 1 state, unless something errs"
 
     assert found[""].verdict is Verdict.ERROR
     assert found[""].finding is not None
@@ -162,6 +168,19 @@ def test_a_check_that_fails_is_found_on_its_transition() -> None:
     assert found.verdict is Verdict.VIOLATED
     assert found.finding is not None
     assert found.finding.trace.steps[-1].action.label == "serve"
+
+
+def test_nothing_follows_where_the_solver_cannot_tell_whether_it_is_true_at_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ask = Unrolling.breaks
+
+    def hesitant(self: Unrolling, name: str, depth: int, *, initially: bool, given: Mapping[str, int]) -> Answer:
+        return Answer(Outcome.UNKNOWN) if initially else ask(self, name, depth, initially=initially, given=given)
+
+    monkeypatch.setattr(Unrolling, "breaks", hesitant)
+
+    assert {d.verdict for d in decided(WITH_LEMMA, "in_order", spacer=0).values()} == {Verdict.UNKNOWN}
 
 
 def test_a_run_that_the_evaluator_does_not_know_is_a_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:

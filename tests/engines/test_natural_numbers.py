@@ -98,7 +98,7 @@ class TestABound:
         assert report.exit_code is ExitCode.INCONCLUSIVE
 
     def test_a_process_that_can_go_on_only_beyond_it_does_not_wait(self, engine: str) -> None:
-        text = QUEUE.replace('serve: "served += 1"', 'serve: "served += 5"')
+        text = QUEUE.replace('serve: "served += 1"', 'serve: "when(drawn > served + 4)"')
         system = TransitionSystem.of(load(Source("queue.yaml", text)).scenarios["baseline"])
         exploration = (
             oracle.explore(system, Limits()) if engine == "oracle" else columnar.explore([system], Limits())[0]
