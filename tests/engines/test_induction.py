@@ -188,3 +188,22 @@ def test_a_run_that_the_evaluator_does_not_know_is_a_disagreement(monkeypatch: p
 
     with pytest.raises(EngineDisagreement):
         decided(TICKETS, "nobody_third")
+
+
+def test_locals_of_two_branches_may_share_a_name_and_not_a_type() -> None:
+    text = """\
+language: 1
+protocol: names
+stores:
+  desk: {holds: {number: {type: 0..1}, flag: {type: bool}}}
+processes:
+  clerk:
+    environment: true
+    steps:
+      write: |
+        if flag: number = choose(each for each in clerk if each == number)
+        else: flag = choose(each for each in bool if each != flag)
+properties:
+  low: {always: "number == 0"}
+"""
+    assert decided(text)["low"].verdict is Verdict.HOLDS

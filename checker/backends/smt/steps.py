@@ -38,7 +38,7 @@ from model.specification import Process, Step
 from model.statements import Assign, Check, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
 from model.system import CRASHED, STOPPED, Budget, Domain, TransitionSystem
 from model.transitions import Action
-from model.types import RangeType, SetType, ValueType
+from model.types import RangeType, SetType, ValueType, kind_of, may_be_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,8 @@ class _Run:
         self.drawn: list[z3.BoolRef] = []
         self.failed: list[z3.BoolRef] = []
         self.violated: dict[str, z3.BoolRef] = {}
+        self.shapes: dict[str, tuple[str, bool]] = {}
+        """By local what kind its last value is of, and whether that may be `None`."""
         self.written: dict[str, z3.BoolRef] = {}
 
     @property
@@ -227,7 +229,10 @@ class _Run:
             self._fail(all_of((self.running, outside(value, domain))))
             value = fitted(value, domain)
         if isinstance(places, str):
-            before = self.reader.locals.get(places)
+            # A local of another branch may have the name and another type; nothing reads it any more.
+            shape = (kind_of(target.type), may_be_none(target.type))
+            before = self.reader.locals.get(places) if self.shapes.get(places) == shape else None
+            self.shapes[places] = shape
             self.reader.locals[places] = value if before is None else choice(self.running, value, before)
             return
         for here, slot in places:
