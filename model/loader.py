@@ -101,6 +101,7 @@ class _FileLoader:
             sources=self._sources(),
             reference=self._sentence("reference"),
             pattern=self._sentence("pattern"),
+            bound=self.claims.bound,
             warnings=self.diagnostics.warnings,
         )
 

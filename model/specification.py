@@ -347,4 +347,6 @@ class SpecificationFile:
     reference: str
     pattern: str
     """The kind of flaw that the file is about; empty where it is about none in particular."""
+    bound: int | None = None
+    """Up to where an exploration follows each `nat`, unless a scenario says otherwise."""
     warnings: tuple[Diagnostic, ...] = ()

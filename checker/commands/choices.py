@@ -108,6 +108,7 @@ def free_run(loaded: Loaded, variant: str, settings: Sequence[str], allowances: 
         because="",
         survives="",
         variant=variant,
+        bound=file.bound,
         span=next(iter(specification.processes.values())).span,
     )
 

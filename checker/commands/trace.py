@@ -162,6 +162,9 @@ def without_trace(report: ScenarioReport, asked: PropertyReport | None) -> str:
     match asked.verdict:
         case Verdict.HOLDS:
             return f"{asked.name} holds: no trace breaks it in {size}"
+        case Verdict.BOUNDED:
+            bound = exploration.system.bound
+            return f"{asked.name} holds as long as no number exceeds {bound}: no trace breaks it in {size}"
         case Verdict.VACUOUS:
             return f"{asked.name} is never reached in {size}"
         case _:

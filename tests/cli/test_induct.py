@@ -99,6 +99,17 @@ def test_what_was_found_up_to_one_bound_is_not_said_of_another(killpoint: Killpo
     assert [states("2"), states("4")] == [6 + 3, 15 + 10]
 
 
+def test_a_free_run_takes_the_bound_of_the_file(killpoint: Killpoint) -> None:
+    assert "nat ≤ 3" in killpoint("explore", "any_attempt", "--property", "one_submission").out
+    assert "nat ≤ 1" in killpoint("explore", "any_attempt", "--property", "one_submission", "--bound", "1").out
+
+
+def test_without_a_trace_the_bound_is_said(killpoint: Killpoint) -> None:
+    done = killpoint("trace", "any_attempt", "--property", "one_submission")
+
+    assert "one_submission holds as long as no number exceeds 3: no trace breaks it in" in done.words
+
+
 @pytest.mark.parametrize("bound", ["-1", "1000001"])
 def test_a_bound_that_is_none_is_refused(killpoint: Killpoint, tickets: str, bound: str) -> None:
     assert killpoint("check", tickets, "--bound", bound).code == 2
