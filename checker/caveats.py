@@ -16,13 +16,16 @@ def assumed(system: TransitionSystem) -> tuple[str, ...]:
 
 def not_covered(scenario: Scenario, exploration: Exploration, asked: Iterable[Property]) -> tuple[str, ...]:
     """Return what the verdicts of a scenario say nothing of."""
-    system = exploration.system
+    return (*left_open(scenario, exploration.system, asked), *_unexplored(exploration))
+
+
+def left_open(scenario: Scenario, system: TransitionSystem, asked: Iterable[Property]) -> tuple[str, ...]:
+    """Return what the verdicts of a scenario say nothing of, however they are found."""
     return (
         *_faults_left_out(system),
         *_crashes_inside_steps(system),
         *(["other values of the parameters"] if system.parameters else []),
         *_not_asked(scenario, asked),
-        *_unexplored(exploration),
     )
 
 
@@ -124,6 +127,10 @@ def _not_asked(scenario: Scenario, asked: Iterable[Property]) -> Iterator[str]:
 
 
 def _unexplored(exploration: Exploration) -> Iterator[str]:
+    system = exploration.system
+    if system.bound is not None:
+        names = ", ".join(variable.name for variable in system.naturals)
+        yield f"runs in which a number exceeds the bound {system.bound}: {names}"
     if exploration.failure is not None:
         yield "what comes after a run-time error"
     if not exploration.complete:

@@ -53,6 +53,7 @@ MaxStates = Annotated[int | None, typer.Option("--max-states", help="Stop a run 
 Timeout = Annotated[float | None, typer.Option("--timeout", help="Stop after so many seconds.", metavar="SECONDS")]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processors to use; all of them unless told.")]
 EngineChoice = Annotated[Engine, typer.Option("--engine", help="Which explorer; the oracle is slow and obvious.")]
+Bound = Annotated[int | None, typer.Option("--bound", help="Follow each `nat` up to this number.")]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Explore anew, and store nothing.")]
 OutItf = Annotated[Path | None, typer.Option("--out-itf", metavar="FILE", help="Also write the trace in ITF.")]
 
@@ -91,6 +92,7 @@ def check(
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
+    bound: Bound = None,
     workers: Workers = None,
     engine: EngineChoice = Engine.COLUMNAR,
     no_cache: NoCache = False,
@@ -130,7 +132,7 @@ def check(
             reports,
             paranoid_states if paranoid else 0,
         )
-        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
+        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     _answer("check", run, as_json=as_json)
 
@@ -190,6 +192,7 @@ def trace(
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
+    bound: Bound = None,
     workers: Workers = None,
     engine: EngineChoice = Engine.COLUMNAR,
     no_cache: NoCache = False,
@@ -204,7 +207,7 @@ def trace(
         from checker.commands.trace import TraceOptions, run
 
         chosen = TraceOptions(specification, scenario, mutant, asked, as_json, out_itf)
-        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
+        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     _answer("trace", run, as_json=as_json)
 
@@ -229,6 +232,7 @@ def explore(
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
+    bound: Bound = None,
     workers: Workers = None,
     engine: EngineChoice = Engine.COLUMNAR,
     no_cache: NoCache = False,
@@ -243,7 +247,7 @@ def explore(
         from checker.commands.explore import ExploreOptions, run
 
         chosen = ExploreOptions(specification, variant, settings or (), allow or (), asked, as_json, out_itf)
-        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache))
+        return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     _answer("explore", run, as_json=as_json)
 
@@ -279,10 +283,37 @@ def table(
 
         return run(
             TableOptions(specification, name, scenario, as_json),
-            _running(max_states, timeout, 1, Engine.ORACLE, no_cache=True),
+            _running(max_states, timeout, 1, Engine.ORACLE, no_cache=True, bound=None),
         )
 
     _answer("table", run, as_json=as_json)
+
+
+@app.command()
+def induct(
+    *,
+    specification: Specification,
+    scenario: Annotated[str, typer.Option("--scenario", "-s", help="The scenario; the first unless told.")] = "",
+    mutant: Annotated[str, typer.Option("--mutant", "-m", help="A mutant instead of a scenario.")] = "",
+    properties: Annotated[
+        list[str] | None, typer.Option("--property", "-p", help="Only this one; may be repeated.")
+    ] = None,
+    depth: Annotated[int, typer.Option("--depth", metavar="K", help="Runs and inductions up to so many steps.")] = 10,
+    timeout: Timeout = None,
+    as_json: AsJson = False,
+) -> None:
+    """Prove or refute for any number, without a bound.
+
+    Shortest counterexamples up to a length, induction over several states with all properties as lemmas, and Spacer
+    where neither decides. What cannot be proved shows two states that a proof would have to exclude.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.induct import InductOptions, run
+
+        return run(InductOptions(specification, scenario, mutant, properties or (), depth, timeout, as_json))
+
+    _answer("induct", run, as_json=as_json)
 
 
 @app.command()
@@ -318,13 +349,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _running(
-    states_max: int | None, timeout: float | None, workers: int | None, engine: Engine, *, no_cache: bool
+    states_max: int | None,
+    timeout: float | None,
+    workers: int | None,
+    engine: Engine,
+    *,
+    no_cache: bool,
+    bound: int | None,
 ) -> RunOptions:
     from checker.cache import NO_CACHE, user_cache
-    from checker.commands.choices import positive, raise_if_any
+    from checker.commands.choices import positive, raise_if_any, within
     from checker.commands.running import RunOptions, available_processors
+    from model import limits
 
     found = [*positive("--max-states", states_max), *positive("--timeout", timeout), *positive("--workers", workers)]
+    found += [] if bound is None else within("--bound", bound, limits.BOUND_MAX)
     raise_if_any(found)
     return RunOptions(
         states_max=states_max,
@@ -332,6 +371,7 @@ def _running(
         workers=workers or available_processors(),
         engine=engine.value,
         cache=NO_CACHE if no_cache else user_cache(),
+        bound=bound,
     )
 
 

@@ -33,6 +33,7 @@ def system_hash(source: Source, patch: str, system: TransitionSystem) -> str:
                 name: [budget.limit, sorted(budget.at) if budget.at is not None else None]
                 for name, budget in system.budgets.items()
             },
+            **({"bound": system.bound} if system.bound is not None else {}),
         }
     )
 

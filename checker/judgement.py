@@ -119,6 +119,7 @@ def judge_scenario(
         *_problems_of_the_run(exploration, failure, reports),
         *(_problems_of_a_mutant(scenario, reports) if scenario.mutant else _problems_of_a_scenario(reports)),
         *([] if scenario.mutant else _problems_of_faults(unfired)),
+        *(_problems_of_a_bound(exploration, reports) if explored_to_the_bound(exploration) else ()),
     ]
     return ScenarioReport(
         name=scenario.name,
@@ -140,6 +141,11 @@ def judge_scenario(
 
 def explored_to_the_end(exploration: Exploration) -> bool:
     """Tell whether the absence of something in an exploration means that there is none."""
+    return explored_to_the_bound(exploration) and exploration.system.bound is None
+
+
+def explored_to_the_bound(exploration: Exploration) -> bool:
+    """Tell whether there is none as long as each `nat` keeps within the bound of the exploration, if it has one."""
     return exploration.complete and exploration.failure is None and exploration.states > 0
 
 
@@ -177,8 +183,18 @@ def _judge_property(
     elif exhaustive:
         verdict = Verdict.VACUOUS if _claims_nothing(asked, exploration) else Verdict.HOLDS
     else:
-        verdict = Verdict.UNKNOWN
+        verdict = _up_to_a_bound(asked, exploration)
     return PropertyReport(asked.name, asked.kind, verdict, declared, finding, assumed_by(asked), not_covered_by(asked))
+
+
+def _up_to_a_bound(asked: Property, exploration: Exploration) -> Verdict:
+    """Return what can be said of a property that has not been decided for every value of each `nat`."""
+    if not explored_to_the_bound(exploration):
+        return Verdict.UNKNOWN
+    if asked.kind is PropertyKind.CHECKED and _claims_nothing(asked, exploration):
+        return Verdict.VACUOUS
+    # What is possible, and ways to a goal, may lie beyond the bound.
+    return Verdict.BOUNDED if asked.kind is PropertyKind.ALWAYS or asked.kind.of_transitions else Verdict.UNKNOWN
 
 
 def _claims_nothing(asked: Property, exploration: Exploration) -> bool:
@@ -236,6 +252,19 @@ def _problems_of_faults(unfired: tuple[str, ...]) -> Iterator[Problem]:
         yield Problem(ExitCode.VACUOUS, f"the fault `{name}` is allowed and never happens")
 
 
+def _problems_of_a_bound(exploration: Exploration, reports: tuple[PropertyReport, ...]) -> Iterator[Problem]:
+    bound = exploration.system.bound
+    if bound is None:
+        return
+    for report in reports:
+        if report.verdict is Verdict.UNKNOWN:
+            message = f"`{report.name}` is open: each `nat` was followed up to {bound} only"
+            yield Problem(ExitCode.INCONCLUSIVE, message)
+        elif report.verdict is Verdict.BOUNDED and report.declared:
+            message = f"`{report.name}` is declared to break, and does not with each `nat` up to {bound}"
+            yield Problem(ExitCode.INCONCLUSIVE, message)
+
+
 def _problems_of_a_mutant(scenario: Scenario, reports: tuple[PropertyReport, ...]) -> Iterator[Problem]:
     """Yield what speaks against a mutant, which must be caught by exactly what it names.
 
@@ -269,4 +298,4 @@ def _verdict(reports: tuple[PropertyReport, ...], problems: list[Problem]) -> Ve
         return Verdict.UNKNOWN
     if Verdict.VACUOUS in verdicts or ExitCode.VACUOUS in codes:
         return Verdict.VACUOUS
-    return Verdict.HOLDS
+    return Verdict.BOUNDED if Verdict.BOUNDED in verdicts else Verdict.HOLDS

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from checker.elements import Element, Kind, elements_of
 from checker.exploration import Exploration
-from checker.judgement import asked_properties, explored_to_the_end
+from checker.judgement import asked_properties, explored_to_the_bound, explored_to_the_end
 from checker.verdict import ExitCode, worst
 from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
 from model.specification import SpecificationFile
@@ -75,7 +75,9 @@ def judge_teeth(file: SpecificationFile, explorations: Mapping[str, Exploration]
     diagnostics = _diagnostics(file, usage)
     unfinished = [name for name in file.scenarios if not explored_to_the_end(explorations[name])]
     if unfinished:
-        return Teeth(f"not explored to the end: {', '.join(unfinished)}", diagnostics=diagnostics)
+        bounded = all(explored_to_the_bound(explorations[name]) for name in unfinished)
+        reason = "numbers without end followed to a bound" if bounded else "not explored to the end"
+        return Teeth(f"{reason}: {', '.join(unfinished)}", diagnostics=diagnostics)
     return Teeth("", usage.unused(), diagnostics, usage.tallies())
 
 

@@ -14,10 +14,10 @@ from model.merge import PATCHABLE
 from model.reader import Reader
 from model.source import Span
 from model.specification import UNLIMITED, Allowance, Scenario
-from model.types import Value
+from model.types import NatType, Value
 from model.yamlnodes import Entry, Mapping, Node, Scalar
 
-SCENARIO_KEYS = ("variant", "set", "allow", "only", "breaks", "because", "note")
+SCENARIO_KEYS = ("variant", "set", "allow", "bound", "only", "breaks", "because", "note")
 MUTANT_KEYS = (*SCENARIO_KEYS, "survives", *PATCHABLE)
 
 
@@ -27,6 +27,8 @@ class ClaimReader:
     def __init__(self, reader: Reader, diagnostics: Diagnostics) -> None:
         self.reader = reader
         self.diagnostics = diagnostics
+        self.bound: int | None = None
+        """What the file says for scenarios that say nothing of their own."""
 
     def claim(self, entry: Entry, declared: Declared, variant: str, *, mutant: bool) -> Scenario:
         """Read a scenario or mutant whose keys have been checked.
@@ -39,6 +41,7 @@ class ClaimReader:
         settings = read.attempt(partial(self._settings, read.section(mapping, "set", "`set`"), declared))
         allow = read.attempt(partial(self._allowances, read.section(mapping, "allow", "`allow`"), declared))
         questions = read.attempt(partial(self._questions, mapping, declared))
+        bound = read.attempt(partial(self._bound, mapping, declared))
         because = self._sentence(mapping, "because")
         survives = self._sentence(mapping, "survives")
         if settings is None or allow is None or questions is None:
@@ -66,7 +69,16 @@ class ClaimReader:
             survives=survives,
             variant=variant,
             span=span,
+            bound=self.bound if bound is None else bound,
         )
+
+    def _bound(self, mapping: Mapping, declared: Declared) -> int | None:
+        bound = self.reader.bound(mapping)
+        variables = declared.specification.variables.values()
+        if bound is not None and not declared.incomplete and not any(isinstance(v.type, NatType) for v in variables):
+            span = mapping.entries["bound"].key.span
+            self.reader.fail(Code.NO_BOUND, "`bound` bounds nothing: no variable is a `nat`", span)
+        return bound
 
     def _sentence(self, mapping: Mapping, key: str) -> str:
         node = mapping.get(key)

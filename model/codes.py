@@ -57,7 +57,6 @@ class Code(Enum):
     WRONG_SHAPE = "KP103", "a mapping, list or single value where another of them belongs"
     NOT_AN_IDENTIFIER = "KP104", "a name that is no identifier, or is a word of the language"
     LANGUAGE_VERSION = "KP105", "a language version that this killpoint does not read"
-    NOT_YET_SUPPORTED = "KP106", "a feature of the language that comes later"
     CONFLICTING_KEYS = "KP107", "keys that exclude each other"
     NOTHING_DECLARED = "KP108", "a section that declares nothing"
     NAMED_TWICE = "KP109", "a list that names the same thing twice"
@@ -107,6 +106,7 @@ class Code(Enum):
     NOT_VISIBLE = "KP319", "a name that may not be read in this place"
     SELF_OUTSIDE_PROCESS = "KP320", "`self` where no process is"
     NO_INITIAL_STATE = "KP321", "an `initially` that no state satisfies"
+    NAT_PLACE = "KP322", "`nat` where something would go over all its values"
 
     # 4xx: steps
     CHOOSE_PLACE = "KP401", "`choose` that is not the whole right-hand side"
@@ -131,6 +131,7 @@ class Code(Enum):
     NO_KILL_POINT = "KP507", "a crash placed where no crash can be"
     NEVER_CHECKED = "KP508", "a `checked` property that no step checks"
     NEVER_CRASHES = "KP509", "`torn` or `on_crash` where no fault crashes the process"
+    NO_BOUND = "KP510", "`nat` explored without a bound, or a `bound` that is none"
 
     # 6xx: scenarios, variants, mutants, questions, unused
     PATH_NOT_FOUND = "KP601", "a patch of something that does not exist"

@@ -53,6 +53,7 @@ SECTIONS = (
     "tables",
     "processes",
     "properties",
+    "bound",
     "scenarios",
     "variants",
     "mutants",

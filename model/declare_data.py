@@ -26,6 +26,7 @@ from model.types import (
     INT,
     CounterType,
     EnumType,
+    NatType,
     OptionalType,
     RangeType,
     SetType,
@@ -215,7 +216,7 @@ class DataReader(TypeReader):
         keep_node = mapping.get("keep") if role is Role.VOLATILE else None
         keep = keep_node is not None and read.flag(keep_node, "`keep`")
         type_node = mapping.entries["type"].value
-        value_type = self.type_use(type_node, "`type`")
+        value_type = self.variable_type(type_node)
         if isinstance(value_type, CounterType) and role is not Role.GHOST:
             help_text = "a range counts exactly, up to its end"
             read.fail(Code.COUNTER_OUTSIDE_GHOSTS, "only ghosts are counters", type_node.span, help=help_text)
@@ -232,6 +233,9 @@ class DataReader(TypeReader):
                 message = f"`any` has two readings here: every value, and the literal of `{values.name}`"
                 help_text = f"write `{values.name}.any` for the literal, or call the literal something else"
                 read.fail(Code.AMBIGUOUS_NAME, message, init_node.span, help=help_text)
+            if isinstance(value_type, NatType):
+                message = "a `nat` cannot start with any value: there is no end of them"
+                read.fail(Code.NAT_PLACE, message, init_node.span, help="let a step count up to where it should start")
             return Variable(name, owner, role, value_type, per, None, entry.key.span, starts_anywhere=True)
         if isinstance(init_node, Sequence):
             initial = self._initial_set(init_node, value_type)
@@ -276,6 +280,8 @@ class DataReader(TypeReader):
             high = value_type.limit
         elif isinstance(value_type, RangeType):
             low, high = value_type.low, value_type.high
+        elif isinstance(value_type, NatType):
+            low = Constant(0, INT, initial.span)
         value = whole(initial.value) if not isinstance(initial.value, str) else 0
         below = isinstance(low, Constant) and value < whole(low.value)
         if below or (isinstance(high, Constant) and value > whole(high.value)):

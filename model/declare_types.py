@@ -17,6 +17,7 @@ from model.resolve import Parsed, describe
 from model.scope import Declarations
 from model.types import (
     INT,
+    NAT,
     CounterType,
     DeclaredType,
     ElementType,
@@ -32,7 +33,6 @@ from model.yamlnodes import Mapping, Node, Scalar, Sequence
 
 _COUNTER = re.compile(r"\s*counter\b")
 _SET = re.compile(r"\s*set\s+of\b")
-_LATER_TYPES = ((re.compile(r"nat$"), "numbers without a bound (`nat`)"),)
 _TYPES = (
     "a type is `bool`, a range `lo..hi`, a name under `types` or `processes`, one of these with `?` behind it or "
     "`set of` before it, or `counter N` for ghosts"
@@ -102,7 +102,7 @@ class TypeReader:
         if _is_derived(scalar):
             return self._derived(scalar, name)
         if ".." not in scalar.text:
-            self._refuse_later(scalar)
+            self._refuse_nat(scalar, scalar.text.strip())
             message = f"a type is a list of literals, a range `lo..hi`, `T?` or `set of T`, not {quoted(scalar.text)}"
             self.reader.fail(Code.TYPE_SYNTAX, message, scalar.span)
         return self.range(scalar, name)
@@ -133,10 +133,10 @@ class TypeReader:
             self.reader.fail(Code.TYPE_SYNTAX, message, scalar.span)
         return found
 
-    def _refuse_later(self, scalar: Scalar, text: str = "") -> None:
-        for pattern, what in _LATER_TYPES:
-            if pattern.match(text or scalar.text.strip()):
-                self.reader.fail(Code.NOT_YET_SUPPORTED, f"{what} cannot be used yet", scalar.span)
+    def _refuse_nat(self, scalar: Scalar, text: str) -> None:
+        if text == "nat":
+            message = "`nat` is the type of a variable, and nothing else: there is no end of its values"
+            self.reader.fail(Code.NAT_PLACE, message, scalar.span, help="a range `lo..hi` has an end")
 
     def range(self, scalar: Scalar, name: str | None, start: int = 0, end: int | None = None) -> RangeType:
         """Read `lo..hi`, all of a scalar or its characters `start` to `end`."""
@@ -156,6 +156,12 @@ class TypeReader:
             self.reader.fail(Code.LIMIT, f"the range {quoted(text)} has {size:,} values; {most}", scalar.span)
         return declared
 
+    def variable_type(self, node: Node) -> ValueType:
+        """Read the type of a variable, which may be `nat`."""
+        if isinstance(node, Scalar) and node.text.strip() == "nat":
+            return NAT
+        return self.type_use(node, "`type`")
+
     def type_use(self, node: Node, what: str) -> ValueType:
         """Read a type where it is used: a name, a range in place, `T?`, `set of T`, or `counter N`."""
         scalar = self.reader.scalar(node, what)
@@ -170,7 +176,7 @@ class TypeReader:
 
     def _named(self, text: str, scalar: Scalar) -> ElementType | OptionalType | SetType:
         """Return the type of a name."""
-        self._refuse_later(scalar, text)
+        self._refuse_nat(scalar, text)
         named = self.expressions.named_type(text)
         if named is not None:
             return named

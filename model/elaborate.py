@@ -44,6 +44,7 @@ from model.types import (
     INT,
     NONE,
     CounterType,
+    NatType,
     NoneType,
     OptionalType,
     RangeType,
@@ -453,6 +454,7 @@ def _joined(left: ValueType, right: ValueType) -> ValueType | None:
         other = without_none(right if isinstance(left, NoneType) else left)
         if isinstance(other, NoneType):
             return NONE
+        other = INT if isinstance(other, NatType) else other
         return None if isinstance(other, SetType | CounterType | OptionalType) else OptionalType(other)
     if not same_kind(left, right):
         return None
@@ -460,5 +462,5 @@ def _joined(left: ValueType, right: ValueType) -> ValueType | None:
     inner = first if first == second or kind_of(first) != "integer" else INT
     if not may_be_none(left) and not may_be_none(right):
         return inner
-    assert not isinstance(inner, SetType | CounterType | OptionalType | NoneType)
+    assert not isinstance(inner, SetType | CounterType | NatType | OptionalType | NoneType)
     return OptionalType(inner)

@@ -37,7 +37,7 @@ from model.types import CounterType, RangeType, Value, ValueType, whole
 
 
 class _NoPath(Exception):
-    """A `when` was false, or there was nothing to choose: this path does not exist."""
+    """A `when` was false, there was nothing to choose, or a `nat` beyond the bound: this path does not exist."""
 
 
 class _StepEnded(Exception):
@@ -314,6 +314,8 @@ class _StepRun(Frame):
             self.locals[target.name] = value
             return
         found = self.system.slots[slot]
+        if found.domain.cuts_off(value):
+            raise _NoPath
         if not found.domain.contains(value):
             raise EvaluationError(
                 Code.ASSIGNED_OUTSIDE_TYPE, f"`{found.name}` would become {value}, outside {found.domain}", span

@@ -31,6 +31,9 @@ INTEGER_MAX = 1_000_000_000
 # Elements of one range type. Ranges are enumerated in quantifiers, loops and `choose`.
 RANGE_SIZE_MAX = 1_000_000
 
+# Up to where `bound` lets an exploration follow a `nat`.
+BOUND_MAX = 1_000_000
+
 # Literals of one enumeration.
 LITERALS_MAX = 1_000
 

@@ -17,6 +17,7 @@ from model.reader import Reader
 from model.scope import Declarations
 from model.source import Source, Span
 from model.specification import Question, Scenario, SpecificationFile
+from model.types import NatType
 from model.usage import refuse_unused_additions, warn_of_unused
 from model.yamlnodes import Entry, Mapping, Node, Scalar, Sequence
 from model.yamltree import load_tree, read_source
@@ -78,6 +79,7 @@ class _FileLoader:
         self.declarations.incomplete |= "processes" not in self.root
         self._language()
         self._check_numbers()
+        self.claims.bound = read.attempt(partial(read.bound, self.root))
         base = self._declare(self.root, lint=True, base=True)
         self._variants(base)
         scenarios = self._scenarios(base)
@@ -85,6 +87,7 @@ class _FileLoader:
         questions = self._questions({**scenarios, **mutants})
         unused, spans = self._unused()
         if not self.diagnostics.has_errors:
+            self._warn_of_bound()
             warn_of_unused(base, self.declared, self.diagnostics)
         return SpecificationFile(
             source=self.source,
@@ -98,8 +101,15 @@ class _FileLoader:
             sources=self._sources(),
             reference=self._sentence("reference"),
             pattern=self._sentence("pattern"),
+            bound=self.claims.bound,
             warnings=self.diagnostics.warnings,
         )
+
+    def _warn_of_bound(self) -> None:
+        variables = (v for declared in self.declared for v in declared.specification.variables.values())
+        if self.claims.bound is not None and not any(isinstance(v.type, NatType) for v in variables):
+            span = self.root.entries["bound"].key.span
+            self.diagnostics.report(Code.NEVER_USED, "`bound` bounds nothing: no variable is a `nat`", span)
 
     def _language(self) -> None:
         node = self.root.get("language")
@@ -182,6 +192,7 @@ class _FileLoader:
                 survives="",
                 variant="",
                 span=self.root.span,
+                bound=self.claims.bound,
             )
         return scenarios
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NoReturn, TypeVar
 
+from model import limits
 from model.diagnostics import Code, Diagnostics, did_you_mean, nearest, quoted
 from model.failures import Failed
 from model.scope import Declarations
@@ -87,6 +88,17 @@ class Reader:
             message = f"{what} is `true` or `false`, not {quoted(scalar.text)}"
             self.fail(Code.VALUE_NOT_ALLOWED, message, scalar.span, help=help_text)
         return scalar.text == "true"
+
+    def bound(self, mapping: Mapping, what: str = "`bound`") -> int | None:
+        """Read up to where `nat` is explored; None where nothing says so."""
+        node = self.entry(mapping, "bound")
+        if node is None:
+            return None
+        scalar = self.scalar(node, what)
+        if scalar.kind != "int" or not 0 <= int(scalar.text) <= limits.BOUND_MAX:
+            message = f"{what} is a number from 0 to {limits.BOUND_MAX:,}, not {quoted(scalar.text)}"
+            self.fail(Code.NO_BOUND, message, scalar.span)
+        return int(scalar.text)
 
     def keys(
         self,

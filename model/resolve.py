@@ -502,6 +502,8 @@ class Resolver(ABC):
         declarations = self.declarations
         if declarations.excuses(node.id):
             raise Failed
+        if node.id == "nat":
+            self.fail(Code.NAT_PLACE, f"there is no end of the values of `nat`, and {_TYPE_NEEDED}", span)
         known = ["bool", *declarations.types, *declarations.processes]
         help_text = did_you_mean(node.id, known)
         for kind, names in (("a variable", declarations.variable_names), ("a parameter", declarations.parameters)):

@@ -274,6 +274,8 @@ class Scenario:
     survives: str
     variant: str
     span: Span
+    bound: int | None = None
+    """Up to where an exploration follows each `nat`; None where nothing says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,4 +350,6 @@ class SpecificationFile:
     reference: str
     pattern: str
     """The kind of flaw that the file is about; empty where it is about none in particular."""
+    bound: int | None = None
+    """Up to where an exploration follows each `nat`, unless a scenario says otherwise."""
     warnings: tuple[Diagnostic, ...] = ()

@@ -24,6 +24,7 @@ from model.types import (
     BoolType,
     CounterType,
     EnumType,
+    NatType,
     NoneType,
     OptionalType,
     ProcessType,
@@ -59,6 +60,9 @@ class Domain:
     counter: bool = False
     inner: Domain | None = None
     elements: Domain | None = None
+    natural: bool = False
+    """Whether this is one of `nat`: what an exploration looks at of it, from 0 to its bound. Without a bound, which
+    only a prover can do, the size is 0 though there is no end of values."""
 
     @classmethod
     def optional(cls, inner: Domain) -> Domain:
@@ -87,7 +91,18 @@ class Domain:
             return value is None or self.inner.contains(value)
         if self.literals is not None:
             return value in self.literals
-        return isinstance(value, int) and not isinstance(value, bool) and self.low <= value < self.low + self.size
+        if not isinstance(value, int) or isinstance(value, bool):
+            return False
+        return self.low <= value and (self.endless or value < self.low + self.size)
+
+    def cuts_off(self, value: Value) -> bool:
+        """Tell whether a value is one of `nat` beyond the bound: no error, but not looked at."""
+        return self.natural and not self.endless and isinstance(value, int) and value >= self.size
+
+    @property
+    def endless(self) -> bool:
+        """Whether there is no end of values."""
+        return self.natural and self.size == 0
 
     def index(self, value: Value) -> int:
         """Return the position of a value in the order of the domain, from 0."""
@@ -119,6 +134,8 @@ class Domain:
             return f"set of {self.elements}"
         if self.literals is not None:
             return "{" + ", ".join(str(v) for v in self.literals) + "}"
+        if self.natural:
+            return "nat"
         return f"{self.low}..{self.low + self.size - 1}"
 
 
@@ -170,9 +187,13 @@ class TransitionSystem:
     """A specification under fixed parameters and faults."""
 
     def __init__(
-        self, specification: Specification, settings: Mapping[str, Value], allow: Mapping[str, Allowance]
+        self,
+        specification: Specification,
+        settings: Mapping[str, Value],
+        allow: Mapping[str, Allowance],
+        bound: int | None = None,
     ) -> None:
-        """Fix the parameters and lay out the state.
+        """Fix the parameters and lay out the state; `bound` is the last value of each `nat`, None for no last one.
 
         Raises:
             SpecificationError: a parameter or an initial value lies outside its type, a type is empty, too large, or
@@ -180,6 +201,10 @@ class TransitionSystem:
                 are no initial states, or too many.
         """
         self.specification = specification
+        self.naturals = tuple(v for v in specification.variables.values() if isinstance(v.type, NatType))
+        """The variables without a bound of their own."""
+        self.bound = bound if self.naturals else None
+        """The last value of each of them; None where there is none, or nothing needs one."""
         self.parameters: dict[str, Value] = {
             name: settings.get(name, p.default) for name, p in specification.parameters.items()
         }
@@ -208,6 +233,11 @@ class TransitionSystem:
     @classmethod
     def of(cls, scenario: Scenario) -> TransitionSystem:
         """Build the system of a scenario or mutant."""
+        return cls(scenario.specification, scenario.set, scenario.allow, scenario.bound)
+
+    @classmethod
+    def endless(cls, scenario: Scenario) -> TransitionSystem:
+        """Build the system of a scenario or mutant in which no `nat` has a bound. It cannot be explored."""
         return cls(scenario.specification, scenario.set, scenario.allow)
 
     # -- building -------------------------------------------------------------------------------------------------
@@ -292,6 +322,8 @@ class TransitionSystem:
                     last - first + 1, 1, f"{first}..{last}", low.span.joined(high.span), limits.RANGE_SIZE_MAX
                 )
                 return Domain(first, last - first + 1)
+            case NatType():
+                return Domain(0, 0 if self.bound is None else self.bound + 1, natural=True)
             case OptionalType(inner=inner):
                 return Domain.optional(self.domain(inner))
             case SetType(element=element):
@@ -350,13 +382,15 @@ class TransitionSystem:
 
     def _place(self, variable: Variable, instance: int, lane: str, name: str) -> None:
         domain = self.domain(variable.type)
-        if not domain.size:
+        if not domain.size and not domain.natural:
             message = f"`{variable.name}` holds an instance of `{variable.type}`, which has none with these parameters"
             raise SpecificationError([Diagnostic(Code.EMPTY_TYPE, message, variable.span)])
         initial = domain.first if variable.initial is None else constant_value(variable.initial, self.parameters)
         if not domain.contains(initial):
             assert variable.initial is not None
             message = f"`{variable.name}` starts with {initial}, which is outside {domain}"
+            if domain.cuts_off(initial):
+                message = f"`{variable.name}` starts with {initial}, which is beyond the bound {self.bound}"
             raise SpecificationError([Diagnostic(Code.VALUE_OUTSIDE_TYPE, message, variable.initial.span)])
         indices = tuple(self.domain(t) for t in variable.per)
         self.layouts[variable.key, instance] = ArrayLayout(len(self.slots), indices)
@@ -417,8 +451,11 @@ class TransitionSystem:
             yield self.fresh_slots[process.name, instance, store]
 
     def waits(self, state: State) -> bool:
-        """Tell whether some instance stands before a step that is not its first one: neither stopped nor down."""
-        return any(
+        """Tell whether some instance stands before a step that is not its first one: neither stopped nor down.
+
+        Where numbers have been cut off nothing is said of it: what is waited for may lie beyond.
+        """
+        return self.bound is None and any(
             state[self.label_slots[process.name, instance]] not in (process.first, STOPPED, CRASHED)
             for process, instance in self.instances()
             if not process.environment

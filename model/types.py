@@ -76,6 +76,14 @@ class CounterType:
 
 
 @dataclass(frozen=True, slots=True)
+class NatType:
+    """0, 1, 2, … without end; the type of variables only, because nothing can go over its values."""
+
+    def __str__(self) -> str:
+        return "nat"
+
+
+@dataclass(frozen=True, slots=True)
 class ProcessType:
     """The instances 0..count-1 of a process."""
 
@@ -119,10 +127,11 @@ class NoneType:
 
 
 DeclaredType = EnumType | RangeType | OptionalType | SetType
-ValueType = BoolType | EnumType | RangeType | CounterType | ProcessType | OptionalType | SetType | NoneType
+ValueType = BoolType | EnumType | RangeType | NatType | CounterType | ProcessType | OptionalType | SetType | NoneType
 
 BOOL = BoolType()
 INT = RangeType()
+NAT = NatType()
 NONE = NoneType()
 
 

@@ -16,11 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Positions = NDArray[np.int32]
+Positions = NDArray[np.integer]
 """States, one a row: for each slot the position of its value in the slot's domain."""
 
 FALSE, TRUE = 0, 1
 """The two leaves, by number."""
+
+_WORD_BITS = 63
+"""Bits of a word that are used: words are compared and shifted as signed numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,53 +68,120 @@ class Diagram:
             levels.append(here)
         return counts[self.root] * (below[0] // below[levels[self.root]])
 
+    def check(self, sizes: Sequence[int]) -> None:
+        """Check that this is a diagram over slots with so many values.
+
+        Raises:
+            ValueError: with what is wrong.
+        """
+        if sorted(self.order) != list(range(len(sizes))):
+            raise ValueError("the order does not have every slot once")
+        level = {slot: place for place, slot in enumerate(self.order)}
+        for number, node in enumerate(self.nodes, start=TRUE + 1):
+            if node.slot not in level or len(node.children) != sizes[node.slot]:
+                raise ValueError(f"node {number} does not have a child for each value of its slot")
+            for child in node.children:
+                if not 0 <= child < number:
+                    raise ValueError(f"node {number} has a child that does not come before it")
+                if child > TRUE and level[self.nodes[child - 2].slot] <= level[node.slot]:
+                    raise ValueError(f"node {number} and its child {child} are out of order")
+        if not 0 <= self.root < len(self.nodes) + 2:
+            raise ValueError("the root does not exist")
+
 
 def diagram_of(states: Positions, sizes: Sequence[int], order: Sequence[int]) -> Diagram:
     """Return the diagram of a set of states (rows may repeat) whose slots have `sizes` values, asked for in `order`.
 
-    Memory: some twelve bytes a state and level while it is built.
+    Memory: some forty bytes a state beside the states.
     """
-    builder = _Builder()
     if not len(states):
         return Diagram((), FALSE, tuple(order))
-    if not len(order):
-        return Diagram((), TRUE, ())
-    ordered = states[:, list(order)]
-    ordered = ordered[np.lexsort(ordered.T[::-1])]
-    numbers = np.full(len(ordered), TRUE, np.int64)
+    rows = _PackedRows(states, sizes, order)
+    nodes: list[Node] = []
+    numbers = np.full(len(rows), TRUE, np.int64)
     for place in range(len(order) - 1, -1, -1):
-        # Rows that agree up to this slot have become one row already, apart from the first time.
-        starts = _first_of_each(ordered[:, : place + 1])
-        ordered, numbers = ordered[starts], numbers[starts]
-        parents = np.flatnonzero(_first_of_each(ordered[:, :place]))
-        size = sizes[order[place]]
-        children = np.zeros((len(parents), size), np.int64)
-        children[np.repeat(np.arange(len(parents)), np.diff([*parents, len(ordered)])), ordered[:, place]] = numbers
-        numbers_of_parents = builder.numbers(order[place], children)
-        ordered, numbers = ordered[parents], numbers_of_parents
-    return Diagram(tuple(builder.nodes), int(numbers[0]), tuple(order))
+        digits = rows.digits(place)
+        starts = np.flatnonzero(rows.first_of_each(place))
+        children = np.zeros((len(starts), sizes[order[place]]), np.int64)
+        children[np.repeat(np.arange(len(starts)), np.diff([*starts, len(rows)])), digits] = numbers
+        rows.keep(starts)
+        numbers = _numbers(nodes, order[place], children)
+    return Diagram(tuple(nodes), int(numbers[0]), tuple(order))
 
 
-class _Builder:
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
+class _PackedRows:
+    """States as sorted rows of words, the slot that is asked first the most significant, each row once."""
 
-    def numbers(self, slot: int, children: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return for each row of children the number of its node; equal rows get one node, constant ones none."""
-        distinct, which = np.unique(children, axis=0, return_inverse=True)
-        numbers = np.empty(len(distinct), np.int64)
-        for place, row in enumerate(distinct.tolist()):
-            if len(set(row)) == 1:
-                numbers[place] = row[0]
-                continue
-            self.nodes.append(Node(slot, tuple(row)))
-            numbers[place] = len(self.nodes) + 1
-        return numbers[which.reshape(-1)]
+    def __init__(self, states: Positions, sizes: Sequence[int], order: Sequence[int]) -> None:
+        self.words: list[NDArray[np.int64]] = [np.zeros(len(states), np.int64)]
+        self.places: list[tuple[int, int]] = []
+        """For each place in the order the word, and how many bits of it the slot takes."""
+        used = 0
+        for slot in order:
+            bits = max(1, (sizes[slot] - 1).bit_length())
+            if used + bits > _WORD_BITS:
+                self.words.append(np.zeros(len(states), np.int64))
+                used = 0
+            self.words[-1] <<= bits
+            self.words[-1] |= states[:, slot].astype(np.int64)
+            self.places.append((len(self.words) - 1, bits))
+            used += bits
+        if len(self.words) == 1:
+            self.words = [np.unique(self.words[0])]
+        else:
+            self.keep(np.lexsort(self.words[::-1]))
+            self.keep(np.flatnonzero(self._differ()))
+
+    def __len__(self) -> int:
+        return len(self.words[0])
+
+    def keep(self, rows: NDArray[np.intp]) -> None:
+        self.words = [word[rows] for word in self.words]
+
+    def digits(self, place: int) -> NDArray[np.int64]:
+        """Take off the last slot, which stands at this place, and return the position of its value in each row."""
+        word, bits = self.places[place]
+        digits = self.words[word] & ((1 << bits) - 1)
+        self.words[word] >>= bits
+        return digits
+
+    def first_of_each(self, place: int) -> NDArray[np.bool_]:
+        """Return which rows differ from the one before in the slots before this place; the first one does."""
+        if place == 0 or self.places[place - 1][0] < len(self.words) - 1:
+            # Nothing of the last word is left.
+            self.words = self.words[:-1] if place else self.words
+        return self._differ()
+
+    def _differ(self) -> NDArray[np.bool_]:
+        first = np.ones(len(self), np.bool_)
+        first[1:] = False
+        for word in self.words:
+            first[1:] |= word[1:] != word[:-1]
+        return first
 
 
-def _first_of_each(rows: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return which rows of a sorted array differ from the one before; the first one does."""
-    first = np.ones(len(rows), np.bool_)
-    if len(rows) > 1:
-        first[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    return first
+def _numbers(nodes: list[Node], slot: int, children: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each row of children the number of its node; equal rows get one node, constant ones none."""
+    distinct, which = _distinct_rows(children, len(nodes) + 2)
+    numbers = np.empty(len(distinct), np.int64)
+    for place, row in enumerate(distinct.tolist()):
+        if row.count(row[0]) == len(row):
+            numbers[place] = row[0]
+            continue
+        nodes.append(Node(slot, tuple(row)))
+        numbers[place] = len(nodes) + 1
+    return numbers[which]
+
+
+def _distinct_rows(rows: NDArray[np.int64], bound: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Return the distinct rows of numbers below `bound`, sorted, and for each row which of them it is."""
+    keys = np.zeros(len(rows), np.int64)
+    span = 1
+    for column in rows.T:
+        if span * bound >= 1 << _WORD_BITS:
+            keys = np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            span = int(keys.max()) + 1
+        keys = keys * bound + column
+        span *= bound
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], which.reshape(-1)

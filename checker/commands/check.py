@@ -58,7 +58,7 @@ def run(options: CheckOptions, running: RunOptions) -> ExitCode:
         raise BadInput([Diagnostic(Code.OPTIONS_CONFLICT, message, None)])
     loaded = load_all(options.specifications)
     chosen = _choose(options, loaded)
-    systems = systems_of(chosen)
+    systems = systems_of(chosen, running.bound)
     if not options.as_json:
         warn(each for each, _ in chosen.values())
     checked = _check(options, running, chosen, systems)

@@ -108,6 +108,7 @@ def free_run(loaded: Loaded, variant: str, settings: Sequence[str], allowances: 
         because="",
         survives="",
         variant=variant,
+        bound=file.bound,
         span=next(iter(specification.processes.values())).span,
     )
 
@@ -127,6 +128,13 @@ def positive(option: str, value: float | None) -> list[Diagnostic]:
     if value is None or value > 0:
         return []
     return [Diagnostic(Code.OPTION_VALUE, f"`{option}` must be above zero, not {value:g}", None)]
+
+
+def within(option: str, value: int, most: int) -> list[Diagnostic]:
+    """Return an error where an option has a number below zero or too large."""
+    if 0 <= value <= most:
+        return []
+    return [Diagnostic(Code.OPTION_VALUE, f"`{option}` is a number from 0 to {most:,}, not {value:,}", None)]
 
 
 # --- `--set name=value` and `--allow fault=count` ---

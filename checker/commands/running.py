@@ -21,7 +21,7 @@ from checker.identity import patch_of, system_hash
 from checker.reporting.output import standard_error
 from checker.reporting.progress import ProgressLine
 from checker.trace import EngineDisagreement
-from model.diagnostics import Diagnostic, Note, SpecificationError, quoted
+from model.diagnostics import Code, Diagnostic, Note, SpecificationError, quoted
 from model.source import Source
 from model.specification import Scenario
 from model.system import TransitionSystem
@@ -44,6 +44,8 @@ class RunOptions:
     cache: Cache = NO_CACHE
     properties: tuple[str, ...] | None = None
     """The properties that the fast engine is to look at; None for all of them."""
+    bound: int | None = None
+    """Up to where each `nat` is followed, whatever scenarios say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,16 @@ def available_processors() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def systems_of(loaded: Mapping[str, tuple[Loaded, Mapping[str, Scenario]]]) -> dict[str, dict[str, TransitionSystem]]:
-    """Build the systems of the claims of several files, by file and claim.
+def systems_of(
+    loaded: Mapping[str, tuple[Loaded, Mapping[str, Scenario]]], bound: int | None = None
+) -> dict[str, dict[str, TransitionSystem]]:
+    """Build the systems of the claims of several files, by file and claim, to be explored.
+
+    `bound` is up to where each `nat` is followed, whatever the claims say; None leaves that to them.
 
     Raises:
-        BadInput: with what is wrong with any of them (a parameter out of range, a type that is empty).
+        BadInput: with what is wrong with any of them (a parameter out of range, an empty type, a `nat` without a
+            bound).
     """
     refused: dict[str, Diagnostic] = {}
     sources: dict[str, Source] = {}
@@ -74,7 +81,8 @@ def systems_of(loaded: Mapping[str, tuple[Loaded, Mapping[str, Scenario]]]) -> d
         systems[name] = {}
         for claim in claims.values():
             try:
-                systems[name][claim.name] = TransitionSystem.of(claim)
+                chosen = claim if bound is None else replace(claim, bound=bound)
+                systems[name][claim.name] = require_bound(TransitionSystem.of(chosen))
             except SpecificationError as error:
                 sources |= each.sources
                 for diagnostic in error.diagnostics:
@@ -92,6 +100,20 @@ def _in_claim(diagnostic: Diagnostic, claim: Scenario, loaded: Loaded) -> Diagno
         return diagnostic
     what = "mutant" if claim.mutant else "scenario"
     return replace(diagnostic, notes=(*diagnostic.notes, Note(f"in the {what} {quoted(claim.name)}", claim.span)))
+
+
+def require_bound(system: TransitionSystem) -> TransitionSystem:
+    """Refuse to explore a system that has no end of numbers.
+
+    Raises:
+        SpecificationError: it has a `nat`, and nothing says up to where to follow it.
+    """
+    if not system.naturals or system.bound is not None:
+        return system
+    first = system.naturals[0]
+    message = f"`{first.name}` is a `nat`, and nothing says up to where to follow it"
+    help_text = "write `bound: 5` in the file or a scenario, or `--bound 5`; `killpoint induct` needs no bound"
+    raise SpecificationError([Diagnostic(Code.NO_BOUND, message, first.span, help=help_text)])
 
 
 class Runner:

@@ -76,7 +76,7 @@ def explore_claim(loaded: Loaded, claim: Scenario, running: RunOptions) -> Explo
     """
     claims = {claim.name: claim}
     file = loaded.file.source.file
-    systems = systems_of({file: (loaded, claims)})
+    systems = systems_of({file: (loaded, claims)}, running.bound)
     with Runner(running) as runner:
         return runner.explore(loaded, claims, systems[file])
 
@@ -166,6 +166,9 @@ def without_trace(report: ScenarioReport, asked: PropertyReport | None) -> str:
             return f"{asked.name} holds: no trace breaks it in {size}"
         case Verdict.VACUOUS if asked.kind is PropertyKind.CHECKED:
             return f"{asked.name} is checked by no step, and claims nothing in {size}"
+        case Verdict.BOUNDED:
+            bound = exploration.system.bound
+            return f"{asked.name} holds as long as no number exceeds {bound}: no trace breaks it in {size}"
         case Verdict.VACUOUS:
             return f"{asked.name} is never reached in {size}"
         case _:

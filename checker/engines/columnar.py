@@ -145,6 +145,8 @@ class _Run:
         self.found: dict[tuple[int, int], _Target] = {}
         self.failures: dict[int, _Target] = {}
         self.waiting: dict[int, _Target] = {}
+        self.bounded = [i for i, system in enumerate(systems) if system.bound is not None]
+        """Systems of which nothing is said of end states: what is waited for may lie beyond the bound."""
         self.lassos: dict[tuple[str, int], KeyLasso] = {}
         self.still_possible: dict[tuple[str, int], tuple[str, ...]] = {}
         self.tallies: list[Tally] = []
@@ -337,12 +339,12 @@ class _Run:
 
     def _find_waiting(self, keys: Words, first_depth: int, sizes: list[int]) -> None:
         """Look in some layers for end states in which a process waits outside its first step."""
-        if not self.program.waiting or len(self.waiting) == self.count:
+        if not self.program.waiting or len(self.waiting) + len(self.bounded) == self.count:
             return
         if self._may_wait is None:
             self._may_wait = self.program.selector(self.program.waiting)
         candidates = np.flatnonzero(self._may_wait(*self._words(keys)))
-        candidates = candidates[~np.isin(self.system_numbers(keys[candidates]), list(self.waiting))]
+        candidates = candidates[~np.isin(self.system_numbers(keys[candidates]), [*self.waiting, *self.bounded])]
         if len(candidates):
             ends = candidates[~self._has_successor(keys[candidates])]
             ends = ends[~self._fails(keys[ends])]

@@ -52,13 +52,14 @@ def setting_items(claim: Scenario) -> list[str]:
         how_often = "" if allowance.at_most is None else f" {_times(allowance.at_most)}"
         where = "" if allowance.at is None else f" at {', '.join(sorted(allowance.at))}"
         items.append(f"{name}{how_often}{where}")
-    return items
+    return items + ([f"bound {claim.bound}"] if claim.bound is not None else [])
 
 
 def system_items(system: TransitionSystem) -> list[str]:
     """Return the parameters and faults of a system in a few words."""
     items = [f"{name}={shown_value(value)}" for name, value in system.parameters.items()]
-    return items + [f"{name} {budget_text(budget)}" for name, budget in system.budgets.items()]
+    items += [f"{name} {budget_text(budget)}" for name, budget in system.budgets.items()]
+    return items + ([f"nat ≤ {system.bound}"] if system.bound is not None else [])
 
 
 def budget_text(budget: Budget) -> str:
@@ -107,7 +108,7 @@ def property_trace(file: SpecificationFile, report: ScenarioReport, asked: Prope
     """Return the trace of a property, or None where there is none."""
     if asked.finding is None:
         return None
-    conclusion = Conclusion(asked.verdict is Verdict.HOLDS, _conclusion(asked), _property_text(file, report, asked))
+    conclusion = Conclusion(asked.verdict is Verdict.HOLDS, conclusion_of(asked), _property_text(file, report, asked))
     return ShownTrace(report, asked.name, asked.finding, conclusion)
 
 
@@ -151,7 +152,8 @@ def error_lines(error: EvaluationError, source: Source) -> Iterator[Line]:
     return diagnostic_lines(Diagnostic(error.code, error.message, error.span), {source.file: source})
 
 
-def _conclusion(asked: PropertyReport) -> str:
+def conclusion_of(asked: PropertyReport) -> str:
+    """Return in words what the end of a property's trace shows."""
     assert asked.finding is not None
     match asked.kind:
         case PropertyKind.ALWAYS:

@@ -87,6 +87,7 @@ def system_document(system: TransitionSystem) -> Document:
             name: {"at_most": budget.limit, "at": None if budget.at is None else sorted(budget.at)}
             for name, budget in system.budgets.items()
         },
+        "bound": system.bound,
     }
 
 

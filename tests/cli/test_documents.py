@@ -33,6 +33,11 @@ COMMANDS = [
     ["table", "lamp.yaml", "plan", "--scenario", "careless"],
     ["table", "lamp.yaml", "nothing"],
     ["check", "lamp.yaml", "--paranoid", "--paranoid-states", "9"],
+    ["induct", "any_attempt", "--scenario", "any-coordinators"],
+    ["induct", "any_attempt", "--mutant", "no-look-up", "--property", "one_submission"],
+    ["induct", "lamp.yaml", "--depth", "1", "--property", "lit_once"],
+    ["induct", "any_attempt", "--depth", "0", "--timeout", "1", "--property", "can_retry"],
+    ["induct", "any_attempt", "--scenario", "nothing"],
     ["explain", "KP201"],
     ["explain", "KP999"],
 ]

@@ -117,7 +117,6 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP104 a column called `when`": ("urgent: bool}", "urgent: bool, when: bool}"),
     "KP104 letters that look like others": ("Phase: [open, closed]", "Phase: [\u03bf\u03c1en, closed]"),
     "KP105 another language": ("language: 1", "language: 2"),
-    "KP106 a number without a bound": ("last: {type: 0..seats", "last: {type: nat"),
     "KP107 a range and a choice": ("one_of: [hold, resell]", "one_of: [hold, resell], range: 1..2"),
     "KP107 memory of an environment": (
         "environment: true\n",
@@ -282,6 +281,12 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP319 the label of an environment": _always("box_office[0].at(close)"),
     "KP319 a table in a table": (TABLE_ROW, 'otherwise: {when: "plan.urgent", action: wait}'),
     "KP320 self in a property": _always("self == 0"),
+    "KP322 numbers without end as elements": ("per: Seat, init: free", "per: nat, init: free"),
+    "KP322 numbers without end as a type with a name": ("Phase: [open, closed]", "Phase: nat"),
+    "KP322 numbers without end or none": ("refusals: {type: 0..9}", "refusals: {type: 'nat?'}"),
+    "KP322 a property of all numbers": _always("all(last <= n for n in nat)"),
+    "KP322 any number at the start": ("refusals: {type: 0..9}", "refusals: {type: nat, init: any}"),
+    "KP322 a choice among all numbers": _reserve("last = choose(nat)"),
     # --- Steps ---
     "KP305 a choice of something else than what is gone over": _reserve("last = choose(s + 1 for s in Seat if s > 1)"),
     "KP305 a choice over a type without a condition": _reserve("last = choose(s for s in Seat)"),
@@ -323,6 +328,9 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP413 a torn step that reads": _torn("read(ledger)"),
     "KP413 a fault in a torn step": _torn("when(fault(lost_reply))"),
     # --- Tables, properties, faults ---
+    "KP510 a bound that is no number": ("  baseline: {}\n", "  baseline: {bound: seats}\n"),
+    "KP510 a bound of nothing": ("  baseline: {}\n", "  baseline: {bound: 3}\n"),
+    "KP906 a bound of the whole file": ("scenarios:\n", "bound: 3\nscenarios:\n"),
     "KP501 a column that is left open": (TABLE_ROW, 'otherwise: {when: "True"}'),
     "KP501 a row without a condition": (TABLE_ROW, "otherwise: {action: wait}"),
     "KP209 a check of a property that is not there": _reserve("check(charged_twice, seat > 0)"),

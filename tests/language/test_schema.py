@@ -395,7 +395,7 @@ REFUSED: dict[str, Change] = {
     "a set of lists at the start": put("ghost refusals init", [["sold"]]),
     "a mapping at the start": put("initially", {"last": 0}),
     "a list that patches what holds at the start": put("variants careless initially", ["last == 0"]),
-    "a number without a bound": put("ghost refusals type", "nat"),
+    "a number without a bound": put("ghost refusals per", "nat"),
     "a counter without an end": put("ghost charges type", "counter"),
     "a fault less often than never": put("faults lost_reply at_most", -1),
     "a fault too often": put("faults lost_reply at_most", limits.FAULT_BUDGET_MAX + 1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from hypothesis import event, given, note
+from hypothesis import assume, event, given, note
 from hypothesis import strategies as st
 
 from checker.backends.smt.pointwise import Outcome, Pointwise, Values, Way
@@ -16,16 +16,19 @@ from model.specification import PropertyKind
 from model.system import State, TransitionSystem
 from model.transitions import Action, EvaluationError, Transition
 from tests.strategies.specifications import specifications
-from tests.strategies.trying import loaded, some_reachable, systems, tries
+from tests.strategies.trying import loaded, some_reachable, systems, tries, without_bounds
 
 # States of each system that are looked at: reachable ones, and any.
 STATES = 12
+
+# Numbers without end are drawn below this one.
+NUMBERS = 1_000_000_000_000
 
 
 def any_states(system: TransitionSystem, random: Random) -> list[State]:
     """Draw states whose slots hold any values of their domains; hardly one can be reached."""
     domains = [slot.domain for slot in system.slots]
-    return [tuple(domain.value(random.randrange(domain.size)) for domain in domains) for _ in range(STATES)]
+    return [tuple(d.value(random.randrange(d.size or NUMBERS)) for d in domains) for _ in range(STATES)]
 
 
 def outcomes(system: TransitionSystem, state: State) -> dict[Action, Outcome]:
@@ -79,8 +82,21 @@ def test_the_terms_say_of_every_state_what_the_evaluator_says(text: str, random:
     note(f"\n{text}")
     seen: Counter[str] = Counter()
     for system in systems(loaded(text)):
-        terms = Pointwise(Relation(system))
+        # Both kinds of numbers: bit vectors, and the integers that numbers without end need.
+        terms = Pointwise(Relation(system, whole=random.random() < 0.5))
         for state in (*some_reachable(system, STATES), *any_states(system, random)):
             seen += check_state(system, terms, state)
     for what in seen:
         event(what)
+
+
+@tries(60)
+@given(specifications(), st.randoms(use_true_random=False))
+def test_they_say_it_of_numbers_without_end_too(text: str, random: Random) -> None:
+    endless = [system for system in without_bounds(loaded(text)) if system.naturals]
+    assume(endless)
+    note(f"\n{text}")
+    for system in endless:
+        terms = Pointwise(Relation(system))
+        for state in (*some_reachable(system, STATES), *any_states(system, random)):
+            check_state(system, terms, state)

@@ -50,6 +50,8 @@ class _Writer:
         self.words = Words()
         self.formulas = Formulas(dice, self.words)
         self.padding: tuple[Var, ...] = ()
+        self.bound = dice.number(1, 3)
+        self.natural = False
         self.room = ROOM
         self.starts = STARTS
         self.lines: list[str] = []
@@ -158,12 +160,15 @@ class _Writer:
         if roll < 8:
             return self._plain_kind()
         plain = self._plain_kind()
-        if plain.inner is not None or plain.element is not None:
+        if plain.inner is not None or plain.element is not None or plain.text == "nat":
             return plain
         return optional(plain) if roll == 8 else set_of(plain)
 
     def _plain_kind(self) -> Kind:
         kinds = [*self.words.types, *(process.kind for process in self.words.sequential if process.count > 1)]
+        if self.dice.chance(12):
+            self.natural = True
+            return Kind("nat", INTEGER, 0, self.bound, named=False, bounds=("0", "1"))
         if self.dice.chance(25):
             choices = [between("0", "1", 0, 1), between("-2", "0", -2, 0), between("1", "3", 1, 3)]
             choices += [between("0", "n", 0, 2), between("-n", "-1", -2, -1)] if self._has("n") else []
@@ -198,7 +203,7 @@ class _Writer:
                 f"per: {var.per[0].text}" if len(var.per) == 1 else f"per: [{', '.join(k.text for k in var.per)}]"
             )
         free = owner not in self.words.processes and var.states <= self.starts
-        if free and self.dice.chance(12):
+        if free and kind.text != "nat" and self.dice.chance(12):
             self.starts //= var.states
             parts.append("init: any")
         elif self.dice.chance(30):
@@ -439,6 +444,8 @@ class _Writer:
         return names
 
     def _scenarios(self, bodies: Bodies, properties: list[str]) -> None:
+        if self.natural:
+            self.lines += [f"bound: {self.bound}", ""]
         names = self._variant(bodies)
         lines = ["baseline: {}"]
         for number in range(self.dice.number(0, 2)):
@@ -447,6 +454,8 @@ class _Writer:
                 parts.append(f"set: {{{', '.join(setting)}}}")
             if allowed := self._allowances():
                 parts.append(f"allow: {{{', '.join(allowed)}}}")
+            if self.natural and self.dice.chance(20):
+                parts.append(f"bound: {self.dice.number(1, 4)}")
             if self.dice.chance(20):
                 parts.append(f"breaks: [{properties[0]}]")
                 parts.append("because: it was drawn")

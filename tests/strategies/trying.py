@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from unicodedata import category
 
 from hypothesis import Phase, assume, settings
@@ -48,10 +48,19 @@ def claims(file: SpecificationFile) -> Iterator[Scenario]:
 
 def systems(file: SpecificationFile) -> list[TransitionSystem]:
     """Build the systems of a file that have a meaning: under some parameters a type may have no values."""
+    return _built(file, TransitionSystem.of)
+
+
+def without_bounds(file: SpecificationFile) -> list[TransitionSystem]:
+    """Build the same systems without an end of their numbers, where these have none of their own."""
+    return _built(file, TransitionSystem.endless)
+
+
+def _built(file: SpecificationFile, build: Callable[[Scenario], TransitionSystem]) -> list[TransitionSystem]:
     built = []
     for claim in claims(file):
         try:
-            built.append(TransitionSystem.of(claim))
+            built.append(build(claim))
         except SpecificationError:
             continue
     return built

@@ -95,6 +95,12 @@ class Compounds:
             outside = terms.any_of((outside, terms.negation(terms.within(content, domain.low, last))))
         return outside, content if domain is BOOL_DOMAIN else self._clamped(content, domain)
 
+    def cut_off(self, value: Compound, domain: Domain) -> Term:
+        """Return where a number is one of `nat` beyond the bound of the exploration."""
+        number = self.maybe(value)
+        last = self.terms.constant(domain.size - 1)
+        return self.terms.all_of((number.present, self.terms.negation(self.terms.less_equal(number.content, last))))
+
     def _fitted_optional(self, value: Maybe, domain: Domain, inner: Domain) -> tuple[Term, Term]:
         terms = self.terms
         if value.code is not None and value.domain == domain:

@@ -124,6 +124,18 @@ class Program:
         place = self.packing.places[number]
         return ((int(words[place.word]) >> place.shift) & place.mask) // place.stride % place.radix
 
+    def positions(self, words: Sequence[Words]) -> NDArray[np.integer]:
+        """Return for packed states of the only system, a row each, the position of each slot's value in its domain."""
+        assert self._system_slot is None
+        slots = self.systems[0].slots
+        kind = np.min_scalar_type(max((slot.domain.size for slot in slots), default=1))
+        rows = np.empty((len(words[0]), len(slots)), kind)
+        for column, number in enumerate(self._numbers[0]):
+            place = self.packing.places[number]
+            field = words[place.word] >> np.uint64(place.shift) & np.uint64(place.mask)
+            rows[:, column] = field // np.uint64(place.stride) % np.uint64(place.radix)
+        return rows
+
     def system_numbers(self, words: Words) -> NDArray[np.int64]:
         """Return the number of the system of each packed state."""
         slot = self._system_slot

@@ -265,9 +265,12 @@ class StepRunner:
         return places
 
     def _put(self, target: Target, places: list[tuple[Term, int]], stored: Compound, run: Run) -> None:
-        """Store a value; outside the type of the target the run ends in an error."""
+        """Store a value; outside the type of the target the run ends in an error, beyond a bound without one."""
         terms = self.terms
-        beyond, value = self.slots.compounds.fitted(stored, self.system.domain(target.type))
+        domain = self.system.domain(target.type)
+        if domain.natural:
+            self._restricted(run, terms.negation(self.slots.compounds.cut_off(stored, domain)))
+        beyond, value = self.slots.compounds.fitted(stored, domain)
         outside = terms.all_of((run.guard, beyond))
         if outside is not terms.false:
             self.errors.append(outside)

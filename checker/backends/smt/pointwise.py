@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import TypeAlias
 
 import z3
@@ -50,9 +51,11 @@ class Pointwise:
     def __init__(self, relation: Relation) -> None:
         self.relation = relation
         self.system = relation.system
-        self._after = tuple(
-            z3.Const(f"{number}:{slot.name}'", sort_of(slot.domain)) for number, slot in enumerate(self.system.slots)
-        )
+        with relation.arithmetic():
+            self._after = tuple(
+                z3.Const(f"{number}:{slot.name}'", sort_of(slot.domain))
+                for number, slot in enumerate(self.system.slots)
+            )
         self._known: dict[tuple[int, Value], z3.ExprRef] = {}
         self._last: tuple[State, z3.ExprRef] | None = None
 
@@ -96,7 +99,8 @@ class Pointwise:
 
     @cached_property
     def _shapes(self) -> list[_Shape]:
-        return [_Shape.of(self.relation, effect) for effect in self.relation.effects]
+        with self.relation.arithmetic():
+            return [_Shape.of(self.relation, effect) for effect in self.relation.effects]
 
     @cached_property
     def _all_shapes(self) -> z3.ExprRef:
@@ -108,7 +112,8 @@ class Pointwise:
 
     @cached_property
     def _of_transitions(self) -> tuple[list[str], z3.ExprRef]:
-        after = tuple(held(c, slot.domain) for c, slot in zip(self._after, self.system.slots, strict=True))
+        with self.relation.arithmetic():
+            after = tuple(held(c, slot.domain) for c, slot in zip(self._after, self.system.slots, strict=True))
         return self._claims(after, of_transitions=True)
 
     def _claims(self, successor: Sequence[Term] | None, *, of_transitions: bool) -> tuple[list[str], z3.ExprRef]:
@@ -141,7 +146,8 @@ class Pointwise:
     def _constant(self, slot: int, value: Value) -> z3.ExprRef:
         if (slot, value) not in self._known:
             domain = self.system.slots[slot].domain
-            self._known[slot, value] = z3.simplify(stored(constant_of(domain, value), domain))
+            with self.relation.arithmetic():
+                self._known[slot, value] = z3.simplify(stored(constant_of(domain, value), domain))
         return self._known[slot, value]
 
 
@@ -186,6 +192,8 @@ def _settled(term: z3.ExprRef, choices: Sequence[z3.ExprRef]) -> Iterator[z3.Exp
     tried: z3.ExprRef | None = None
     for value in _values_of(first.sort()):
         settled = z3.simplify(z3.substitute(term, (first, value)))
+        if isinstance(first, z3.ArithRef) and z3.is_false(settled.arg(0)):
+            return  # the options of a choice are the numbers from 0 on
         if tried is not None and z3.eq(settled, tried):
             continue
         tried = settled
@@ -195,6 +203,9 @@ def _settled(term: z3.ExprRef, choices: Sequence[z3.ExprRef]) -> Iterator[z3.Exp
 def _values_of(sort: z3.SortRef) -> Iterator[z3.ExprRef]:
     if sort == z3.BoolSort():
         yield from (z3.BoolVal(False), z3.BoolVal(True))
+        return
+    if sort == z3.IntSort():
+        yield from (z3.IntVal(value) for value in count())
         return
     assert isinstance(sort, z3.BitVecSortRef)
     yield from (z3.BitVecVal(value, sort.size()) for value in range(1 << sort.size()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 
 import z3
@@ -21,6 +22,7 @@ from checker.backends.smt.values import (
     stored,
     truth,
     well_formed,
+    whole_numbers,
 )
 from model.expressions import Expression
 from model.system import Domain, State, TransitionSystem
@@ -28,23 +30,30 @@ from model.types import Value
 
 
 class Relation:
-    """The transition relation of one system over free constants, one for each slot."""
+    """The transition relation of one system over free constants, one for each slot.
 
-    def __init__(self, system: TransitionSystem) -> None:
+    Numbers are bit vectors; integers where the system has numbers without end, or where they are wanted.
+    """
+
+    def __init__(self, system: TransitionSystem, *, whole: bool = False) -> None:
         self.system = system
-        self.constants: tuple[z3.ExprRef, ...] = tuple(
-            # Two stores may have variables of one name; the number keeps their slots apart.
-            z3.Const(f"{number}:{slot.name}", sort_of(slot.domain))
-            for number, slot in enumerate(system.slots)
-        )
-        self.values: tuple[Term, ...] = tuple(
-            held(constant, slot.domain) for constant, slot in zip(self.constants, system.slots, strict=True)
-        )
+        self.whole = whole or any(slot.domain.endless for slot in system.slots)
+        with self.arithmetic():
+            self.constants = _constants(system)
+            self.values = _held(self.constants, system)
+            self.next_constants = _constants(system, "next ")
+            self.next_values = _held(self.next_constants, system)
+            """The slots of another state, for claims over two."""
+
+    def arithmetic(self) -> AbstractContextManager[None]:
+        """Let what is built inside have the numbers of this relation."""
+        return whole_numbers(wanted=self.whole)
 
     @cached_property
     def effects(self) -> tuple[Effect, ...]:
         """What each action does: every step of every instance in the order of the file, then the crashes."""
-        return tuple(effects_of(self.system, self.values))
+        with self.arithmetic():
+            return tuple(effects_of(self.system, self.values))
 
     @cached_property
     def well_formed(self) -> z3.BoolRef:
@@ -60,25 +69,28 @@ class Relation:
 
     def is_state(self, state: State, values: Sequence[Term] | None = None) -> z3.BoolRef:
         """Return whether the slots hold exactly a state's values."""
-        return all_of(
-            equal(value, constant_of(slot.domain, held_value))
-            for value, slot, held_value in zip(values or self.values, self.system.slots, state, strict=True)
-        )
+        with self.arithmetic():
+            return all_of(
+                equal(value, constant_of(slot.domain, held_value))
+                for value, slot, held_value in zip(values or self.values, self.system.slots, state, strict=True)
+            )
 
     def truth(
         self, expression: Expression, values: Sequence[Term] | None = None, successor: Sequence[Term] | None = None
     ) -> tuple[z3.BoolRef, z3.BoolRef]:
         """Return where the expression of a property is true, and where it has no value."""
-        reader = Reader(self.system, values or self.values, successor=successor)
-        value = reader.truth(expression, truth(True))
-        return value, reader.error
+        with self.arithmetic():
+            reader = Reader(self.system, values or self.values, successor=successor)
+            value = reader.truth(expression, truth(True))
+            return value, reader.error
 
     def state_of(self, valuation: z3.ModelRef, values: Sequence[Term]) -> State:
         """Return the state that a solver's valuation gives to values of the slots."""
-        return tuple(
-            value_of(valuation.eval(stored(value, slot.domain), model_completion=True), slot.domain)
-            for value, slot in zip(values, self.system.slots, strict=True)
-        )
+        with self.arithmetic():
+            return tuple(
+                value_of(valuation.eval(stored(value, slot.domain), model_completion=True), slot.domain)
+                for value, slot in zip(values, self.system.slots, strict=True)
+            )
 
     def successors(self, effect: Effect, state: State) -> frozenset[State]:
         """Return every state to which an action leads from a state, by asking a solver for one after the other."""
@@ -99,9 +111,21 @@ class Relation:
         return bool(solver.check() == z3.sat)
 
 
+def _constants(system: TransitionSystem, prefix: str = "") -> tuple[z3.ExprRef, ...]:
+    return tuple(
+        # Two stores may have variables of one name; the number keeps their slots apart.
+        z3.Const(f"{prefix}{number}:{slot.name}", sort_of(slot.domain))
+        for number, slot in enumerate(system.slots)
+    )
+
+
+def _held(constants: Sequence[z3.ExprRef], system: TransitionSystem) -> tuple[Term, ...]:
+    return tuple(held(constant, slot.domain) for constant, slot in zip(constants, system.slots, strict=True))
+
+
 def value_of(term: z3.ExprRef, domain: Domain) -> Value:
     """Return the value whose stored form a constant term is."""
     if isinstance(term, z3.BoolRef):
         return bool(z3.is_true(term))
-    assert isinstance(term, z3.BitVecNumRef)
+    assert isinstance(term, z3.BitVecNumRef | z3.IntNumRef)
     return domain.value(term.as_long())

@@ -18,6 +18,7 @@ from checker.backends.smt.values import (
     bounded,
     choice,
     constant_of,
+    cut_off,
     equal,
     fitted,
     held,
@@ -35,9 +36,9 @@ from checker.backends.smt.values import (
 from model.expressions import LocalValue, VariableValue
 from model.specification import Process, Step
 from model.statements import Assign, Check, Choose, Count, For, Goto, If, Read, Statement, Stop, Target, When
-from model.system import CRASHED, STOPPED, Budget, TransitionSystem
+from model.system import CRASHED, STOPPED, Budget, Domain, TransitionSystem
 from model.transitions import Action
-from model.types import RangeType, SetType, ValueType
+from model.types import RangeType, SetType, ValueType, kind_of, may_be_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,8 @@ class _Run:
         self.drawn: list[z3.BoolRef] = []
         self.failed: list[z3.BoolRef] = []
         self.violated: dict[str, z3.BoolRef] = {}
+        self.shapes: dict[str, tuple[str, bool]] = {}
+        """By local what kind its last value is of, and whether that may be `None`."""
         self.written: dict[str, z3.BoolRef] = {}
 
     @property
@@ -219,13 +222,17 @@ class _Run:
         return places
 
     def _put(self, target: Target, places: list[tuple[z3.BoolRef, int]] | str, value: Term) -> None:
-        """Store a value; outside the type of the target the run ends in an error."""
+        """Store a value; outside the type of the target the run ends in an error, beyond a bound without one."""
         if not _unbounded(target.type):
             domain = self.system.domain(target.type)
+            self.running = all_of((self.running, negation(cut_off(value, domain))))
             self._fail(all_of((self.running, outside(value, domain))))
             value = fitted(value, domain)
         if isinstance(places, str):
-            before = self.reader.locals.get(places)
+            # A local of another branch may have the name and another type; nothing reads it any more.
+            shape = (kind_of(target.type), may_be_none(target.type))
+            before = self.reader.locals.get(places) if self.shapes.get(places) == shape else None
+            self.shapes[places] = shape
             self.reader.locals[places] = value if before is None else choice(self.running, value, before)
             return
         for here, slot in places:
@@ -274,10 +281,9 @@ class _Run:
     def _any_of_elements(self, statement: Choose) -> Term:
         options = [self.reader.read(element, self.running) for element in statement.elements]
         self._settle()
-        constant = self.constant(z3.BitVecSort(max(1, (len(options) - 1).bit_length())))
-        assert isinstance(constant, z3.BitVecRef)
-        if len(options) < 1 << constant.size():
-            self.allowed.append(z3.ULT(constant, len(options)))
+        which = Domain(0, len(options))
+        constant = self.constant(sort_of(which))
+        self.allowed.append(well_formed(constant, which))
         value = options[-1]
         for position in range(len(options) - 2, -1, -1):
             value = choice(constant == position, options[position], value)

@@ -2,12 +2,18 @@
 
 A number is a signed bit vector that knows the interval in which it lies, and every operation widens it as far as its
 result needs. So arithmetic is exact, as it is in `model.evaluate`, though the vectors are short.
+
+Where a system has a `nat` no vector is wide enough. There all of its numbers are integers of Z3 (`whole_numbers`): the
+two do not mix, because what has to convert between them proves next to nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from math import inf
 from typing import TypeAlias
 
 import z3
@@ -15,14 +21,17 @@ import z3
 from model.system import BOOL_DOMAIN, Domain
 from model.types import SetValue, Value
 
+Formula: TypeAlias = z3.ExprRef
+"""Any term, for those who only hand it on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A signed bit vector just wide enough for `low` to `high`."""
+    """A signed bit vector just wide enough for `low` to `high`, or an integer, whose bounds may be infinite."""
 
-    term: z3.BitVecRef
-    low: int
-    high: int
+    term: z3.BitVecRef | z3.ArithRef
+    low: float
+    high: float
 
 
 Plain: TypeAlias = Number | z3.BoolRef
@@ -48,13 +57,28 @@ Term: TypeAlias = Plain | Maybe | Members
 """The value of any expression."""
 
 
-def width_of(low: int, high: int) -> int:
+_WHOLE_NUMBERS: ContextVar[bool] = ContextVar("whole numbers", default=False)
+
+
+@contextmanager
+def whole_numbers(*, wanted: bool = True) -> Iterator[None]:
+    """Let numbers be integers and not bit vectors, for all that is built inside."""
+    before = _WHOLE_NUMBERS.set(wanted)
+    try:
+        yield
+    finally:
+        _WHOLE_NUMBERS.reset(before)
+
+
+def width_of(low: float, high: float) -> int:
     """Return how many bits a signed vector needs for every number from `low` to `high`."""
-    return max((bound if bound >= 0 else ~bound).bit_length() for bound in (low, high)) + 1
+    return max((bound if bound >= 0 else ~bound).bit_length() for bound in (int(low), int(high))) + 1
 
 
 def number(value: int) -> Number:
     """Return a constant."""
+    if _WHOLE_NUMBERS.get():
+        return Number(z3.IntVal(value), value, value)
     return Number(z3.BitVecVal(value, width_of(value, value)), value, value)
 
 
@@ -63,13 +87,15 @@ def truth(value: bool) -> z3.BoolRef:
     return z3.BoolVal(value)
 
 
-def widened(value: Number, low: int, high: int) -> z3.BitVecRef:
-    """Return the vector of a number, wide enough for an interval that holds its own."""
+def widened(value: Number, low: float, high: float) -> z3.BitVecRef | z3.ArithRef:
+    """Return the vector of a number, wide enough for an interval that holds its own; an integer as it is."""
+    if isinstance(value.term, z3.ArithRef):
+        return value.term
     missing = width_of(min(low, value.low), max(high, value.high)) - value.term.size()
     return z3.SignExt(missing, value.term) if missing > 0 else value.term
 
 
-def _aligned(left: Number, right: Number) -> tuple[z3.BitVecRef, z3.BitVecRef]:
+def _aligned(left: Number, right: Number) -> tuple[z3.BitVecRef | z3.ArithRef, z3.BitVecRef | z3.ArithRef]:
     low, high = min(left.low, right.low), max(left.high, right.high)
     return widened(left, low, high), widened(right, low, high)
 
@@ -77,7 +103,7 @@ def _aligned(left: Number, right: Number) -> tuple[z3.BitVecRef, z3.BitVecRef]:
 def arithmetic(operator: str, left: Number, right: Number) -> Number:
     """Return the sum, difference or product."""
     if operator == "*":
-        corners = [a * b for a in (left.low, left.high) for b in (right.low, right.high)]
+        corners = [a * b if a and b else 0 for a in (left.low, left.high) for b in (right.low, right.high)]
     elif operator == "+":
         corners = [left.low + right.low, left.high + right.high]
     else:
@@ -88,15 +114,17 @@ def arithmetic(operator: str, left: Number, right: Number) -> Number:
     return narrowed(a * b if operator == "*" else a + b if operator == "+" else a - b, low, high)
 
 
-def bounded(value: Term, low: int, high: int) -> Term:
+def bounded(value: Term, low: float, high: float) -> Term:
     """Return a number with an interval in which it is known to lie; a truth value as it is."""
     if not isinstance(value, Number) or (low <= value.low and value.high <= high):
         return value
     return narrowed(widened(value, low, high), low, high)
 
 
-def narrowed(term: z3.BitVecRef, low: int, high: int) -> Number:
+def narrowed(term: z3.BitVecRef | z3.ArithRef, low: float, high: float) -> Number:
     """Return a vector as a number of an interval in which it is known to lie."""
+    if isinstance(term, z3.ArithRef):
+        return Number(term, low, high)
     width = width_of(low, high)
     return Number(z3.Extract(width - 1, 0, term) if term.size() > width else term, low, high)
 
@@ -219,6 +247,11 @@ def _either(condition: z3.BoolRef, then: z3.BoolRef, otherwise: z3.BoolRef) -> z
     return z3.If(condition, then, otherwise)
 
 
+def is_false(item: z3.BoolRef) -> bool:
+    """Tell whether a term is the constant; one that is false for other reasons is not."""
+    return bool(z3.is_false(item))
+
+
 def negation(item: z3.BoolRef) -> z3.BoolRef:
     """Return the negation, folded where it is constant."""
     if z3.is_true(item) or z3.is_false(item):
@@ -246,8 +279,16 @@ def any_of(items: Iterable[z3.BoolRef]) -> z3.BoolRef:
 
 
 def sort_of(domain: Domain) -> z3.SortRef:
-    """Return the sort of a slot: a truth value, or the position in the domain as an unsigned vector."""
-    return z3.BoolSort() if domain is BOOL_DOMAIN else z3.BitVecSort(position_width(domain))
+    """Return the sort of a slot: a truth value, or the position in the domain as an unsigned vector or an integer."""
+    if domain is BOOL_DOMAIN:
+        return z3.BoolSort()
+    whole = _WHOLE_NUMBERS.get() and domain.elements is None
+    return z3.IntSort() if whole else z3.BitVecSort(position_width(domain))
+
+
+def last_of(domain: Domain) -> float:
+    """Return the last number of a domain of numbers."""
+    return inf if domain.endless else domain.low + domain.size - 1
 
 
 def position_width(domain: Domain) -> int:
@@ -277,11 +318,14 @@ def held(constant: z3.ExprRef, domain: Domain) -> Term:
     if domain is BOOL_DOMAIN:
         assert isinstance(constant, z3.BoolRef)
         return constant
-    assert isinstance(constant, z3.BitVecRef)
-    if domain.elements is not None:
-        keys = [key_of(domain.elements, value) for value in domain.elements.values()]
-        return Members({key: z3.Extract(bit, bit, constant) == 1 for bit, key in enumerate(keys)})
-    position = Number(z3.ZeroExt(1, constant), 0, (1 << constant.size()) - 1)
+    if isinstance(constant, z3.ArithRef):
+        position = Number(constant, 0, inf if domain.endless else domain.size - 1)
+    else:
+        assert isinstance(constant, z3.BitVecRef)
+        if domain.elements is not None:
+            keys = [key_of(domain.elements, value) for value in domain.elements.values()]
+            return Members({key: z3.Extract(bit, bit, constant) == 1 for bit, key in enumerate(keys)})
+        position = Number(z3.ZeroExt(1, constant), 0, (1 << constant.size()) - 1)
     if domain.inner is BOOL_DOMAIN:
         return Maybe(constant != 0, constant == 2)
     if domain.inner is not None:
@@ -292,13 +336,15 @@ def held(constant: z3.ExprRef, domain: Domain) -> Term:
 def _from_position(position: Number, offset: int, domain: Domain) -> Number:
     value = arithmetic("+", position, number(offset)) if offset else position
     # Within the domain: whoever uses the constant asserts `well_formed` of it, or that something is present.
-    return narrowed(value.term, domain.low, domain.low + domain.size - 1)
+    return narrowed(value.term, domain.low, last_of(domain))
 
 
 def well_formed(constant: z3.ExprRef, domain: Domain) -> z3.BoolRef:
     """Return whether a constant of a slot's sort stands for a value of the domain."""
     if domain is BOOL_DOMAIN:
         return truth(True)
+    if isinstance(constant, z3.ArithRef):
+        return all_of((constant >= 0, truth(True) if domain.endless else constant < domain.size))
     assert isinstance(constant, z3.BitVecRef)
     if domain.size == 1 << constant.size():
         return truth(True)
@@ -318,8 +364,17 @@ def outside(value: Term, domain: Domain) -> z3.BoolRef:
         return any_of((negation(value.present), outside(value.content, domain)))
     if isinstance(value, z3.BoolRef):
         return truth(False)
-    last = domain.low + domain.size - 1
-    return negation(all_of((less_equal(number(domain.low), value), less_equal(value, number(last)))))
+    below_end = truth(True) if domain.endless else less_equal(value, number(domain.low + domain.size - 1))
+    return negation(all_of((less_equal(number(domain.low), value), below_end)))
+
+
+def cut_off(value: Term, domain: Domain) -> z3.BoolRef:
+    """Return where a number is one of `nat` beyond the bound of an exploration."""
+    if not domain.natural or domain.endless:
+        return truth(False)
+    item = maybe(value)
+    assert isinstance(item.content, Number)
+    return all_of((item.present, negation(less_equal(item.content, number(domain.size - 1)))))
 
 
 def fitted(value: Term, domain: Domain) -> Term:
@@ -331,7 +386,7 @@ def fitted(value: Term, domain: Domain) -> Term:
         assert domain.elements is not None
         keys = (key_of(domain.elements, each) for each in domain.elements.values())
         return Members({key: value.has.get(key, truth(False)) for key in keys})
-    return bounded(value.content if isinstance(value, Maybe) else value, domain.low, domain.low + domain.size - 1)
+    return bounded(value.content if isinstance(value, Maybe) else value, domain.low, last_of(domain))
 
 
 def stored(value: Term, domain: Domain) -> z3.ExprRef:
@@ -339,13 +394,13 @@ def stored(value: Term, domain: Domain) -> z3.ExprRef:
     width = position_width(domain)
     if domain.inner is not None:
         item = maybe(value)
-        nothing = z3.BitVecVal(0, width)
+        nothing = _position(0, width)
         if z3.is_false(item.present):
             return nothing
         if isinstance(item.content, Number):
             position = _sized(arithmetic("-", item.content, number(domain.inner.low - 1)), width)
         else:
-            position = z3.If(item.content, z3.BitVecVal(2, width), z3.BitVecVal(1, width))
+            position = z3.If(item.content, _position(2, width), _position(1, width))
         return z3.If(item.present, position, nothing)
     if isinstance(value, Members):
         assert domain.elements is not None
@@ -358,7 +413,13 @@ def stored(value: Term, domain: Domain) -> z3.ExprRef:
     return _sized(arithmetic("-", value, number(domain.low)) if domain.low else value, width)
 
 
-def _sized(value: Number, width: int) -> z3.BitVecRef:
+def _position(value: int, width: int) -> z3.ExprRef:
+    return z3.IntVal(value) if _WHOLE_NUMBERS.get() else z3.BitVecVal(value, width)
+
+
+def _sized(value: Number, width: int) -> z3.BitVecRef | z3.ArithRef:
+    if isinstance(value.term, z3.ArithRef):
+        return value.term
     missing = width - value.term.size()
     return z3.ZeroExt(missing, value.term) if missing > 0 else z3.Extract(width - 1, 0, value.term)
 
