@@ -259,10 +259,11 @@ def table(
     name: Annotated[str, typer.Argument(metavar="[TABLE]", help="Only this table.")] = "",
     scenario: Annotated[
         str,
-        typer.Option(
-            "--scenario", "-s", help="The parameters, variant and states of this one; defaults and all unless told."
-        ),
+        typer.Option("--scenario", "-s", help="The parameters, variant and states of this one; the first unless told."),
     ] = "",
+    all_scenarios: Annotated[
+        bool, typer.Option("--all", help="The states of all scenarios, and the inputs under the file's own parameters.")
+    ] = False,
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
@@ -282,7 +283,7 @@ def table(
         from checker.commands.table import TableOptions, run
 
         return run(
-            TableOptions(specification, name, scenario, as_json),
+            TableOptions(specification, name, scenario, all_scenarios, as_json),
             _running(max_states, timeout, 1, Engine.ORACLE, no_cache=True, bound=None),
         )
 

@@ -28,6 +28,7 @@ class TableOptions:
     specification: str
     table: str = ""
     scenario: str = ""
+    all_scenarios: bool = False
     as_json: bool = False
 
 
@@ -37,8 +38,12 @@ def run(options: TableOptions, running: RunOptions) -> ExitCode:
     Raises:
         BadInput: the file or an option is wrong.
     """
+    if options.scenario and options.all_scenarios:
+        raise BadInput(
+            [Diagnostic(Code.OPTIONS_CONFLICT, "`--scenario` takes one scenario, and `--all` all of them", None)]
+        )
     loaded = load_one(options.specification)
-    claim = one_claim(loaded, options.scenario, "") if options.scenario else None
+    claim = None if options.all_scenarios else one_claim(loaded, options.scenario, "")
     system = _system(loaded, claim)
     names = list(dict.fromkeys(name for name, _ in system.specification.tables))
     if options.table:
@@ -54,7 +59,9 @@ def run(options: TableOptions, running: RunOptions) -> ExitCode:
     reports = [table_report(name, system, relation, consulted) for name in names]
     code = worst(report.exit_code for report in reports)
     variant = claim.variant if claim is not None else ""
-    document = tables_document(loaded.file, system, reports, scenario=options.scenario, variant=variant)
+    document = tables_document(
+        loaded.file, system, reports, scenario=claim.name if claim is not None else "", variant=variant
+    )
     if options.as_json:
         print_document("table", code, document)
         return code

@@ -66,7 +66,7 @@ def table(killpoint: Killpoint, here: Path) -> Any:
             unused.append(f"  plan.{name}: a test")
         text = DESK.format(match=match, rows="\n".join(lines), unused="\n".join(unused))
         (here / "desk.yaml").write_text(text, encoding="utf-8")
-        done = killpoint("table", "desk.yaml", "--json", *options)
+        done = killpoint("table", "desk.yaml", "--json", *(options if "--scenario" in options else ("--all", *options)))
         assert done.code == code, done.words
         (found,) = done.json["tables"]
         return dict(found)
@@ -161,7 +161,7 @@ def test_a_condition_without_value_is_shown(killpoint: Killpoint, table: Any, he
     text = text.replace('"knob == high"', '"knob == high and seat > 1"')
     (here / "desk.yaml").write_text(text, encoding="utf-8")
 
-    (found,) = killpoint("table", "desk.yaml", "--json").json["tables"]
+    (found,) = killpoint("table", "desk.yaml", "--all", "--json").json["tables"]
     (valueless,) = found["valueless"]
     assert (valueless["rows"], valueless["situation"]) == (["high"], {"knob": "high", "seat": None})
     assert found["gap"]["situation"] == {"knob": "high", "seat": 1}
@@ -249,7 +249,7 @@ processes:
 def test_where_who_consults_never_crashes_kill_points_are_those_of_others(killpoint: Killpoint, here: Path) -> None:
     (here / "watched.yaml").write_text(WATCHED, encoding="utf-8")
 
-    (found,) = killpoint("table", "watched.yaml", "--json").json["tables"]
+    (found,) = killpoint("table", "watched.yaml", "--all", "--json").json["tables"]
     # Killed before it finishes, the worker never finishes: it waits for a bench that is idle.
     assert rows_by(found, "kill_points") == {"idle": [], "started": ["worker.finish"], "finished": []}
     assert rows_by(found, "standing") == {"idle": "taken", "started": "taken", "finished": "taken"}
@@ -293,7 +293,7 @@ processes:
 def test_the_last_crash_counts_and_a_consultation_ends_what_comes_after_it(killpoint: Killpoint, here: Path) -> None:
     (here / "stages.yaml").write_text(STAGES, encoding="utf-8")
 
-    (found,) = killpoint("table", "stages.yaml", "--json").json["tables"]
+    (found,) = killpoint("table", "stages.yaml", "--all", "--json").json["tables"]
     # At stage 1 the first look comes next after a crash before `first`. At stage 2 there has been a look since, or a
     # later crash. The clock ticks between the crash and the look.
     assert rows_by(found, "kill_points") == {
@@ -334,7 +334,7 @@ processes:
 def test_looking_without_going_on_ends_nothing(killpoint: Killpoint, here: Path) -> None:
     (here / "waiting.yaml").write_text(WAITING, encoding="utf-8")
 
-    (found,) = killpoint("table", "waiting.yaml", "--json").json["tables"]
+    (found,) = killpoint("table", "waiting.yaml", "--all", "--json").json["tables"]
     # Killed while it waits, it comes back to a lid that is shut, and waits on until somebody lifts it.
     assert "worker.wait" in rows_by(found, "kill_points")["shut"]
     assert "worker.wait" in rows_by(found, "kill_points")["open"]
@@ -360,7 +360,7 @@ def test_a_table_that_a_scenario_changes_is_left_out_and_looked_at_on_its_own(
     text += "\nvariants:\n  bold: {tables: {plan: {rows: {low: {act: go}}}}}\n"
     (here / "desk.yaml").write_text(text, encoding="utf-8")
 
-    (plain,) = killpoint("table", "desk.yaml", "--json").json["tables"]
+    (plain,) = killpoint("table", "desk.yaml", "--all", "--json").json["tables"]
     (bold,) = killpoint("table", "desk.yaml", "--json", "--scenario", "bold").json["tables"]
     assert plain["left_out"] == ["bold"]
     assert [row["gives"]["act"] for row in plain["rows"]] == ["wait", "go", "stop_it"]
@@ -372,7 +372,7 @@ def test_a_table_that_a_scenario_changes_is_left_out_and_looked_at_on_its_own(
 
 
 def test_people_see_the_table_with_what_is_known_of_each_row(killpoint: Killpoint) -> None:
-    lines = killpoint("table", "lamp.yaml").out.splitlines()
+    lines = killpoint("table", "lamp.yaml", "--all").out.splitlines()
 
     assert lines[0] == "plan  first match, consulted by hand"
     row = next(line for line in lines if line.strip().startswith("asked"))
@@ -404,3 +404,14 @@ def test_a_consultation_counts_once_however_often_it_happens(monkeypatch: pytest
     table(*TOTAL, options=("--scenario", "baseline"))
 
     assert len(asked) == 2
+
+
+def test_unless_told_it_is_about_the_first_scenario_alone(killpoint: Killpoint) -> None:
+    unless_told = killpoint("table", "lamp.yaml").out
+
+    assert unless_told == killpoint("table", "lamp.yaml", "--scenario", "baseline").out
+    assert "states of baseline" in unless_told
+
+
+def test_one_scenario_and_all_of_them_exclude_each_other(killpoint: Killpoint) -> None:
+    assert killpoint("table", "lamp.yaml", "--all", "--scenario", "baseline").code == ExitCode.BAD_INPUT
