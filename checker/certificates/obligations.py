@@ -124,7 +124,7 @@ class Obligations:
         return self._obligation(f"action-{number:03}-{_file_name(name)}", says, lines)
 
     def _wrong_with(self, effect: Effect) -> dict[str, Formula]:
-        """Return by property where a transition of an action is not what it asks for, over the slots before and after."""
+        """Return by property where a transition of an action is not what it asks for; it reads both states."""
         wrong = {name: term for name, term in self._steps.items() if not is_false(term)}
         return wrong | {name: term for name, term in effect.violated if name in self.claimed}
 

@@ -15,7 +15,6 @@ import z3
 from model.system import BOOL_DOMAIN, Domain
 from model.types import SetValue, Value
 
-
 Formula: TypeAlias = z3.ExprRef
 """Any term, for those who only hand it on."""
 
