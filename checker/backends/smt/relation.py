@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -25,6 +27,10 @@ from checker.backends.smt.values import (
 from model.expressions import Expression
 from model.system import Domain, State, TransitionSystem
 from model.types import Value
+
+
+CASES_MAX = 64
+"""Ways of choosing in one action that are written out."""
 
 
 class Relation:
@@ -70,6 +76,38 @@ class Relation:
         value = reader.truth(expression, truth(True))
         return value, reader.error
 
+    def changes(self, effect: Effect) -> dict[int, z3.ExprRef]:
+        """Return by its number what each slot that an action may change holds afterwards, as it is stored."""
+        return {
+            place: stored(value, slot.domain)
+            for place, (value, slot) in enumerate(zip(effect.values, self.system.slots, strict=True))
+            if value is not self.values[place]
+        }
+
+    def fair_cases(self, effect: Effect) -> list[tuple[z3.BoolRef, dict[int, z3.ExprRef]]] | None:
+        """Return an action's fair transitions, one for each way of choosing: where it is, and what slots hold then.
+
+        Nothing is left free in them: faults do not happen on fair transitions, and every other choice is tried. None
+        where there are more than `CASES_MAX` ways.
+        """
+        changes = self.changes(effect)
+        fair = all_of((effect.allowed, effect.exists, effect.fair))
+        if z3.is_false(effect.fair):
+            return []
+        draws = {draw.get_id() for draw in effect.draws}
+        free = [choice for choice in effect.choices if choice.get_id() not in draws]
+        ways = math.prod(2 if z3.is_bool(choice) else 1 << choice.size() for choice in free)
+        if ways > CASES_MAX:
+            return None
+        cases = []
+        for values in itertools.product(*map(_values_of, free)):
+            chosen = [(draw, truth(False)) for draw in effect.draws] + list(zip(free, values, strict=True))
+            if z3.is_false(z3.simplify(z3.substitute(effect.allowed, chosen))):
+                continue
+            after = {place: z3.substitute(term, chosen) for place, term in changes.items()}
+            cases.append((z3.substitute(fair, chosen), after))
+        return cases
+
     def state_of(self, valuation: z3.ModelRef, values: Sequence[Term]) -> State:
         """Return the state that a solver's valuation gives to values of the slots."""
         return tuple(
@@ -94,6 +132,12 @@ class Relation:
         solver = z3.Solver()
         solver.add(self.is_state(state), *conditions)
         return bool(solver.check() == z3.sat)
+
+
+def _values_of(choice: z3.ExprRef) -> list[z3.ExprRef]:
+    if z3.is_bool(choice):
+        return [truth(False), truth(True)]
+    return [z3.BitVecVal(value, choice.size()) for value in range(1 << choice.size())]
 
 
 def _constants(system: TransitionSystem, prefix: str = "") -> tuple[z3.ExprRef, ...]:

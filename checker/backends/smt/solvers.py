@@ -84,6 +84,7 @@ def _cvc5(text: str, seconds: float) -> Answer:
     if len(answers) != 1:
         raise UnreadableText(f"one answer is expected, not {answers}")
     known = {answer.value: answer for answer in Answer}
-    if answers[0] not in known:
+    word = answers[0].partition(" ")[0]  # a reason may follow: `unknown (TIMEOUT)`
+    if word not in known:
         raise UnreadableText(answers[0])
-    return known[answers[0]]
+    return known[word]
