@@ -1,7 +1,7 @@
 """A certificate: everything somebody needs to check again that properties of one scenario hold, as files.
 
-The specification's text, the invariant, witnesses of what is possible, the obligations as SMT-LIB, and a manifest that
-says what each of them is. All but the first three is computed from these: whoever checks a certificate computes it once
+The specification's text, the invariant, witnesses of what is possible, rankings for what is recoverable, the
+obligations as SMT-LIB, and a manifest that says what each of them is. All but the first four is computed from these: whoever checks a certificate computes it once
 more and compares (`checker.certificates.rechecking`). So a certificate cannot say of itself more than it shows.
 """
 
@@ -12,10 +12,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from checker.certificates.diagram import Diagram, Node
-from checker.certificates.obligations import INVARIANT_KINDS, LOGIC, Obligation, Obligations
+from checker.certificates.obligations import INVARIANT_KINDS, LOGIC, Obligation, Obligations, Ranking
 from checker.exploration import Finding
 from checker.identity import claim_hash, file_hash
 from checker.judgement import asked_properties
@@ -31,10 +31,11 @@ MANIFEST: Final = "manifest.json"
 SPECIFICATION: Final = "specification.yaml"
 INVARIANT: Final = "invariant.json"
 WITNESSES: Final = "witnesses.json"
+RANKINGS: Final = "rankings.json"
 SUFFIX: Final = ".smt2"
 
 MADE_BY: Final = "made_by"
-"""The key of the manifest under which versions stand: the only thing in which certificates of two machines may differ."""
+"""The key of the manifest under which versions stand: nothing else differs from one machine to another."""
 
 Document = dict[str, Any]
 
@@ -57,6 +58,8 @@ class Certificate:
     invariant: Diagram
     witnesses: Mapping[str, Finding] = field(default_factory=dict)
     """By `possible` property a trace to where it is true."""
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+    """By `recoverable` property how far states are from its goal, and what leads closer."""
 
     @property
     def folder(self) -> str:
@@ -77,7 +80,7 @@ class Certificate:
     def obligations(self) -> tuple[Obligation, ...]:
         """What has to be shown of the invariant."""
         claimed = [p.name for p in asked_properties(self.claim) if p.kind in INVARIANT_KINDS and self._claims(p)]
-        return tuple(Obligations(self.system, self.invariant, claimed).all())
+        return tuple(Obligations(self.system, self.invariant, claimed, self.rankings).all())
 
     @cached_property
     def digest(self) -> str:
@@ -90,6 +93,7 @@ class Certificate:
             SPECIFICATION: self.source.text,
             INVARIANT: _written(diagram_document(self.invariant)),
             WITNESSES: _written({n: from_finding(self.system, finding) for n, finding in self.witnesses.items()}),
+            RANKINGS: _written({name: ranking_document(each) for name, each in self.rankings.items()}),
         }
         texts |= {f"{each.name}{SUFFIX}": each.text for each in self.obligations}
         return {MANIFEST: manifest_text(self._manifest(texts, made_by)), **texts}
@@ -126,6 +130,7 @@ class Certificate:
                 "slots": [slot.name for slot in system.slots],
             },
             "witnesses": {"file": WITNESSES, "sha256": text_hash(texts[WITNESSES])},
+            "rankings": {"file": RANKINGS, "sha256": text_hash(texts[RANKINGS])},
             "logic": LOGIC,
             "answer": "unsat",
             "obligations": [
@@ -159,8 +164,14 @@ class Certificate:
                 return Coverage(True, "a witness that the evaluator replays")
             case PropertyKind.POSSIBLE:
                 return Coverage(False, "there is no witness")
+            case PropertyKind.RECOVERABLE if asked.name in self.rankings:
+                return Coverage(True, "a rank that some fair transition lowers")
+            case PropertyKind.RECOVERABLE:
+                return Coverage(False, "there is no ranking")
+            case PropertyKind.LEADS_TO:
+                return Coverage(False, "what every fair run does is not shown by an invariant")
             case _:
-                return Coverage(False, "an invariant does not show what will happen, or can")
+                assert_never(asked.kind)
 
 
 def folder_name(source: Source, claim: Scenario) -> str:
@@ -182,6 +193,7 @@ def manifest_text(manifest: Document) -> str:
 def diagram_document(diagram: Diagram) -> Document:
     """Return a diagram as JSON: its order, its root, and for each node its slot and children."""
     return {
+        "leaves": diagram.leaves,
         "order": list(diagram.order),
         "root": diagram.root,
         "nodes": [[node.slot, *node.children] for node in diagram.nodes],
@@ -196,9 +208,23 @@ def diagram_from(document: Document, system: TransitionSystem) -> Diagram:
     """
     nodes = tuple(Node(_number(row[0]), tuple(_number(child) for child in row[1:])) for row in document["nodes"])
     order = tuple(_number(slot) for slot in document["order"])
-    diagram = Diagram(nodes, _number(document["root"]), order)
+    diagram = Diagram(nodes, _number(document["root"]), order, _number(document["leaves"]))
     diagram.check([slot.domain.size for slot in system.slots])
     return diagram
+
+
+def ranking_document(ranking: Ranking) -> Document:
+    """Return a ranking as JSON."""
+    return {"rank": diagram_document(ranking.rank), "plan": diagram_document(ranking.plan)}
+
+
+def ranking_from(document: Document, system: TransitionSystem) -> Ranking:
+    """Return the ranking that a document describes.
+
+    Raises:
+        ValueError, KeyError, TypeError: it describes none over the slots of this system.
+    """
+    return Ranking(diagram_from(document["rank"], system), diagram_from(document["plan"], system))
 
 
 def _number(value: object) -> int:
@@ -214,6 +240,8 @@ def _written(document: Document) -> str:
 
 
 def _part(value: object) -> str:
+    if isinstance(value, dict):
+        return "{\n" + ",\n".join(f"  {json.dumps(key)}: {_part(each)}" for key, each in value.items()) + "\n  }"
     if isinstance(value, list) and value and isinstance(value[0], list):
         return "[\n" + ",\n".join(f"    {json.dumps(each, separators=(',', ':'))}" for each in value) + "\n  ]"
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -5,9 +5,9 @@ it every property is true and nothing errs, then so it is in every reachable sta
 which the set was found is part of the argument: a set that misses a reachable state is left by some action, and the
 obligation of that action is satisfiable.
 
-For `recoverable` come a rank, a number for each state, and a plan, an action for each state: where the goal is not yet
-true, a fair transition of that action leads to a lower rank. Ranks cannot fall for ever, so the goal can be reached; and
-as transitions stay inside, so does the way.
+For `recoverable` come a rank, a number for each state, and a plan, an action for each state: short of the goal, a fair
+transition of that action leads to a lower rank. Ranks cannot fall for ever, so the goal can be reached; and as
+transitions stay inside, so does the way.
 """
 
 from __future__ import annotations
@@ -142,9 +142,7 @@ class Obligations:
 
     def _next(self, changed: Collection[int]) -> list[str]:
         """Return the symbols of the next state: of what an action leaves alone, those of the state before."""
-        return [
-            self._next_symbols[place] if place in changed else symbol for place, symbol in enumerate(self._symbols)
-        ]
+        return [self._next_symbols[place] if place in changed else symbol for place, symbol in enumerate(self._symbols)]
 
     def _wrong_with(self, effect: Effect) -> dict[str, Formula]:
         """Return by property where a transition of an action is not what it asks for; it reads both states."""
@@ -176,7 +174,10 @@ class Obligations:
 
     def _recoverable(self, claim: Property, ranking: Ranking) -> Iterator[Obligation]:
         """Yield for each action that the plan ever names that, short of the goal, it leads to a lower rank."""
-        rank, plan = DiagramText.of_ranking(ranking.rank, self.system), DiagramText.of_ranking(ranking.plan, self.system)
+        rank, plan = (
+            DiagramText.of_ranking(ranking.rank, self.system),
+            DiagramText.of_ranking(ranking.plan, self.system),
+        )
         reached, _ = self.relation.truth(claim.expression)
         definitions, (text,) = self._writer.texts([all_of((self.relation.well_formed, negation(reached)))])
         start = [
@@ -193,7 +194,7 @@ class Obligations:
             if number < len(self.relation.effects):
                 effect = self.relation.effects[number]
                 name = _action_name(self.system, effect)
-                for case, (condition, changed) in enumerate(self.relation.fair_cases(effect) or ()):
+                for case, (condition, changed) in enumerate(self.relation.fair_cases(effect)):
                     lines += self._not_closer(f"c{case}", condition, changed, rank)
             says = f"{claim.name}: short of its goal, where the plan says {name}, that leads fairly to a lower rank"
             yield self._obligation(f"rank-{_file_name(claim.name)}-{number:03}-{_file_name(name)}", says, lines)

@@ -1,8 +1,9 @@
 """Checking a certificate again, without the explorer and without believing anything that the certificate says.
 
-Of the specification's text, the invariant and the witnesses that lie in the folder everything else is computed once
-more: the list of obligations, their texts, the manifest. What differs, is missing or does not belong there is found,
-also where somebody has adapted the manifest. Then solvers are asked for every obligation, from the text of the file.
+Of the specification's text, the invariant, the witnesses and the rankings that lie in the folder everything else is
+computed once more: the list of obligations, their texts, the manifest. What differs, is missing or does not belong
+there is found, also where somebody has adapted the manifest. Then solvers are asked for every obligation, from the text
+of the file.
 
 This rests on the reading of the language as terms (`checker.backends.smt`), on the evaluator for initial states and
 witnesses, and on the solvers; not on `checker.engines` nor on `checker.backends.columns`.
@@ -24,12 +25,14 @@ from checker.certificates.certificate import (
     INVARIANT,
     MADE_BY,
     MANIFEST,
+    RANKINGS,
     SPECIFICATION,
     SUFFIX,
     WITNESSES,
     Certificate,
     diagram_from,
     manifest_text,
+    ranking_from,
 )
 from checker.confirm import confirm_property
 from checker.exploration import Finding
@@ -176,7 +179,8 @@ def _certificate(texts: Mapping[str, str], manifest: Any) -> Certificate:
             witnesses[str(asked)] = to_finding(system, document, str(asked))
         except EngineDisagreement as error:
             raise ValueError(f"the witness of {asked} is no run of the specification: {error}") from error
-    return Certificate(source, claim, system, invariant, witnesses)
+    rankings = {str(asked): ranking_from(each, system) for asked, each in json.loads(texts[RANKINGS]).items()}
+    return Certificate(source, claim, system, invariant, witnesses, rankings)
 
 
 @lru_cache(maxsize=4)
@@ -218,6 +222,10 @@ def _differences(
             yield f"{name} is not what it has to be"
     for name, finding in certificate.witnesses.items():
         yield from _witness_problems(certificate, name, finding)
+    for name in certificate.rankings:
+        asked = certificate.claim.specification.properties.get(name)
+        if asked is None or asked.kind is not PropertyKind.RECOVERABLE:
+            yield f"{RANKINGS} has a ranking for {name}, which needs none"
 
 
 def _manifest_differences(given: Any, right: Any) -> Iterator[str]:

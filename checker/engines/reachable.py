@@ -109,7 +109,7 @@ class Reachable:
         return Ways(in_order[0], in_order[1], self._actions)
 
     def _helpful(self, distance: NDArray[np.int64], edges: _Edges) -> NDArray[np.int64]:
-        """Choose for each state an action that leads closer, one of few: those that help most states are taken first."""
+        """Choose for each state an action that leads closer, of few: those that help most states are taken first."""
         closer = (distance[edges.targets] >= 0) & (distance[edges.targets] < distance[edges.sources])
         sources, actions = edges.sources[closer], edges.actions[closer]
         helpful = np.full(len(distance), -1, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import z3
@@ -27,7 +27,6 @@ from checker.backends.smt.values import (
 from model.expressions import Expression
 from model.system import Domain, State, TransitionSystem
 from model.types import Value
-
 
 CASES_MAX = 64
 """Ways of choosing in one action that are written out."""
@@ -84,29 +83,27 @@ class Relation:
             if value is not self.values[place]
         }
 
-    def fair_cases(self, effect: Effect) -> list[tuple[z3.BoolRef, dict[int, z3.ExprRef]]] | None:
-        """Return an action's fair transitions, one for each way of choosing: where it is, and what slots hold then.
+    def can_be_tried(self, effect: Effect) -> bool:
+        """Tell whether an action has few enough ways of choosing for `fair_cases`."""
+        ways = math.prod(2 if z3.is_bool(choice) else 1 << choice.size() for choice in _free(effect))
+        return bool(ways <= CASES_MAX)
+
+    def fair_cases(self, effect: Effect) -> Iterator[tuple[z3.BoolRef, dict[int, z3.ExprRef]]]:
+        """Yield an action's fair transitions, one for each way of choosing: where it is, and what slots hold then.
 
         Nothing is left free in them: faults do not happen on fair transitions, and every other choice is tried. None
-        where there are more than `CASES_MAX` ways.
+        where that would be too much.
         """
-        changes = self.changes(effect)
         fair = all_of((effect.allowed, effect.exists, effect.fair))
-        if z3.is_false(effect.fair):
-            return []
-        draws = {draw.get_id() for draw in effect.draws}
-        free = [choice for choice in effect.choices if choice.get_id() not in draws]
-        ways = math.prod(2 if z3.is_bool(choice) else 1 << choice.size() for choice in free)
-        if ways > CASES_MAX:
-            return None
-        cases = []
-        for values in itertools.product(*map(_values_of, free)):
-            chosen = [(draw, truth(False)) for draw in effect.draws] + list(zip(free, values, strict=True))
-            if z3.is_false(z3.simplify(z3.substitute(effect.allowed, chosen))):
-                continue
-            after = {place: z3.substitute(term, chosen) for place, term in changes.items()}
-            cases.append((z3.substitute(fair, chosen), after))
-        return cases
+        if z3.is_false(effect.fair) or not self.can_be_tried(effect):
+            return
+        changes = self.changes(effect)
+        for values in itertools.product(*map(_values_of, _free(effect))):
+            chosen = [(draw, truth(False)) for draw in effect.draws]
+            chosen += zip(_free(effect), values, strict=True)
+            if not z3.is_false(z3.simplify(z3.substitute(effect.allowed, chosen))):
+                after = {place: z3.substitute(term, chosen) for place, term in changes.items()}
+                yield z3.substitute(fair, chosen), after
 
     def state_of(self, valuation: z3.ModelRef, values: Sequence[Term]) -> State:
         """Return the state that a solver's valuation gives to values of the slots."""
@@ -132,6 +129,12 @@ class Relation:
         solver = z3.Solver()
         solver.add(self.is_state(state), *conditions)
         return bool(solver.check() == z3.sat)
+
+
+def _free(effect: Effect) -> list[z3.ExprRef]:
+    """Return the choices of an action but for those that are faults."""
+    draws = {draw.get_id() for draw in effect.draws}
+    return [choice for choice in effect.choices if choice.get_id() not in draws]
 
 
 def _values_of(choice: z3.ExprRef) -> list[z3.ExprRef]:
