@@ -1,8 +1,9 @@
 """A certificate: everything somebody needs to check again that properties of one scenario hold, as files.
 
 The specification's text, the invariant, witnesses of what is possible, rankings for what is recoverable, the
-obligations as SMT-LIB, and a manifest that says what each of them is. All but the first four is computed from these: whoever checks a certificate computes it once
-more and compares (`checker.certificates.rechecking`). So a certificate cannot say of itself more than it shows.
+obligations as SMT-LIB, and a manifest that says what each of them is. All but the first four is computed from these:
+whoever checks a certificate computes it once more and compares (`checker.certificates.rechecking`). So a certificate
+cannot say of itself more than it shows.
 """
 
 from __future__ import annotations

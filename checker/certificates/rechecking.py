@@ -122,7 +122,7 @@ def recheck(
     """Check one certificate again. `executor` shares the obligations out; `on_answer` hears how many are done."""
     try:
         texts = _texts(folder)
-        given = json.loads(texts[MANIFEST])
+        given = _object(texts[MANIFEST])
         certificate = _certificate(texts, given)
     except KeyError as error:
         return Rechecked(folder.name, unreadable=f"{error.args[0]} is missing")
@@ -162,8 +162,15 @@ def _texts(folder: Path) -> dict[str, str]:
     return texts
 
 
+def _object(text: str) -> dict[str, Any]:
+    document = json.loads(text)
+    if not isinstance(document, dict):
+        raise TypeError("where an object belongs is none")
+    return document
+
+
 def _certificate(texts: Mapping[str, str], manifest: Any) -> Certificate:
-    """Read the three files that everything else is computed from; of the manifest, only what they are about."""
+    """Read the files that everything else is computed from; of the manifest, only what they are about."""
     source = Source(str(manifest["specification"]["name"]), texts[SPECIFICATION])
     file = loaded(source)
     name = str(manifest["scenario"]["name"])
@@ -172,14 +179,14 @@ def _certificate(texts: Mapping[str, str], manifest: Any) -> Certificate:
         raise ValueError(f"the specification has no scenario {name}")
     claim = claims[name]
     system = TransitionSystem.of(claim)
-    invariant = diagram_from(json.loads(texts[INVARIANT]), system)
+    invariant = diagram_from(_object(texts[INVARIANT]), system)
     witnesses: dict[str, Finding] = {}
-    for asked, document in json.loads(texts[WITNESSES]).items():
+    for asked, document in _object(texts[WITNESSES]).items():
         try:
             witnesses[str(asked)] = to_finding(system, document, str(asked))
         except EngineDisagreement as error:
             raise ValueError(f"the witness of {asked} is no run of the specification: {error}") from error
-    rankings = {str(asked): ranking_from(each, system) for asked, each in json.loads(texts[RANKINGS]).items()}
+    rankings = {str(asked): ranking_from(each, system) for asked, each in _object(texts[RANKINGS]).items()}
     return Certificate(source, claim, system, invariant, witnesses, rankings)
 
 

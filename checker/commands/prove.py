@@ -121,7 +121,8 @@ def _record(
     ):
         say(f"{directory} is not refreshed: the run was cut short")
         return
-    command = " ".join(["killpoint", "prove", *options.specifications])
+    chosen_scenarios = [part for name in options.scenarios for part in ("--scenario", name)]
+    command = " ".join(["killpoint", "prove", *options.specifications, *chosen_scenarios])
     seconds = {name: {each.report.name: round(each.seconds, 3) for each in found} for name, (_, found) in files.items()}
     try:
         write_proofs(directory, proofs_markdown(command, dict(sorted(files.items()))), seconds)
