@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from checker.exploration import Exploration
-from checker.stored import NotAsStored, from_document, to_document
+from checker.stored import Document, NotAsStored, from_document, to_document
 from model.system import TransitionSystem
 
 ENTRIES_MAX = 5_000
@@ -37,24 +37,35 @@ class Cache:
 
     def load(self, key: str, system: TransitionSystem) -> Exploration | None:
         """Return what is stored under a key; None where there is nothing, or nothing that can be believed."""
+        document = self.read(key)
+        try:
+            exploration = from_document(document, system) if document is not None else None
+        except NotAsStored:
+            return None
+        return exploration if exploration is not None and exploration.complete else None
+
+    def store(self, key: str, exploration: Exploration) -> None:
+        """Store a finished exploration."""
+        if self.directory is not None and exploration.complete:
+            self.write(key, to_document(exploration))
+
+    def read(self, key: str) -> Document | None:
+        """Return the document under a key, if there is one and it is whole; what it says is for the caller to judge."""
         if self.directory is None:
             return None
         try:
             with (self.directory / f"{key}.json").open("rb") as stream:
                 entry = json.loads(stream.read(ENTRY_SIZE_MAX))
-            if entry["sha256"] != _checksum(entry["exploration"]):
-                return None
-            exploration = from_document(entry["exploration"], system)
-        except (OSError, ValueError, KeyError, TypeError, RecursionError, NotAsStored):
+            document: Document = entry["document"]
+            return document if entry["sha256"] == _checksum(document) and isinstance(document, dict) else None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
-        return exploration if exploration.complete else None
 
-    def store(self, key: str, exploration: Exploration) -> None:
-        """Store a finished exploration."""
-        if self.directory is None or not exploration.complete:
+    def write(self, key: str, document: Document) -> None:
+        """Store a document under a key, if that is possible."""
+        if self.directory is None:
             return
-        document = to_document(exploration)
-        text = json.dumps({"sha256": _checksum(document), "exploration": document}, separators=(",", ":"))
+        text = json.dumps({"sha256": _checksum(document), "document": document}, separators=(",", ":"))
         with contextlib.suppress(OSError):
             self.directory.mkdir(parents=True, exist_ok=True)
             self._make_room()
@@ -90,7 +101,7 @@ def user_cache() -> Cache:
 
 
 def cache_key(system: str, engine: str) -> str:
-    """Return the key of what an engine finds in the system with this hash (`checker.identity`)."""
+    """Return the key of what an engine or solver finds of the system or claim with this hash (`checker.identity`)."""
     return hashlib.sha256(f"{system} {engine} {_program()}".encode()).hexdigest()
 
 

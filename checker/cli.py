@@ -20,6 +20,7 @@ from checker.installation import foreign_model, version
 from checker.verdict import ExitCode
 
 if TYPE_CHECKING:
+    from checker.backends.smt.solvers import SolverName
     from checker.commands.running import RunOptions
 
 _HELP = """Can any crash, together with any other fault we admit, make this protocol go wrong?
@@ -45,6 +46,14 @@ class Engine(StrEnum):
     ORACLE = "oracle"
 
 
+class Solver(StrEnum):
+    """The solvers to choose from."""
+
+    Z3 = "z3"
+    CVC5 = "cvc5"
+    BOTH = "both"
+
+
 Specification = Annotated[
     str, typer.Argument(metavar="SPEC", help="A YAML file, or the name of a bundled specification.")
 ]
@@ -54,6 +63,10 @@ Timeout = Annotated[float | None, typer.Option("--timeout", help="Stop after so 
 Workers = Annotated[int | None, typer.Option("--workers", help="Processors to use; all of them unless told.")]
 EngineChoice = Annotated[Engine, typer.Option("--engine", help="Which explorer; the oracle is slow and obvious.")]
 Bound = Annotated[int | None, typer.Option("--bound", help="Follow each `nat` up to this number.")]
+SolverChoice = Annotated[Solver, typer.Option("--solver", help="Who is asked; only cvc5 makes it `proved`.")]
+Seconds = Annotated[
+    float, typer.Option("--seconds", metavar="SECONDS", help="How long a solver may take for one obligation.")
+]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Explore anew, and store nothing.")]
 OutItf = Annotated[Path | None, typer.Option("--out-itf", metavar="FILE", help="Also write the trace in ITF.")]
 
@@ -106,6 +119,9 @@ def check(
     paranoid_states: Annotated[
         int, typer.Option("--paranoid-states", metavar="N", help="States of each claim that are compared one by one.")
     ] = 300,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Make certificates where they are missing; takes minutes.")
+    ] = False,
 ) -> None:
     """Decide every claim of a specification.
 
@@ -131,6 +147,7 @@ def check(
             out_itf,
             reports,
             paranoid_states if paranoid else 0,
+            certify,
         )
         return run(chosen, _running(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
@@ -318,6 +335,82 @@ def induct(
 
 
 @app.command()
+def prove(
+    *,
+    specifications: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SPEC]...", help="Files or directories; all bundled ones unless told."),
+    ] = None,
+    scenario: Annotated[
+        list[str] | None, typer.Option("--scenario", "-s", help="Only this one; may be repeated.")
+    ] = None,
+    directory: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="DIR", help="Keep the certificates there, a folder for each scenario."),
+    ] = None,
+    solver: SolverChoice = Solver.BOTH,
+    seconds: Seconds = 60.0,
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    workers: Workers = None,
+    no_cache: NoCache = False,
+    reports: Annotated[
+        Path | None, typer.Option("--reports", metavar="DIR", help="Write proofs.md and run.json there.")
+    ] = None,
+) -> None:
+    """Make certificates, and check them.
+
+    The reachable states of each scenario become an inductive invariant, and that becomes obligations that Z3 and cvc5
+    confirm.
+
+    Of all the bundled specifications of a checkout the record reports/proofs.md is refreshed.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.prove import ProveOptions, run
+
+        chosen = ProveOptions(
+            specifications or (), scenario or (), directory, _solvers(solver), seconds, as_json, reports
+        )
+        return run(chosen, _running(max_states, timeout, workers, Engine.COLUMNAR, no_cache=no_cache, bound=None))
+
+    _answer("prove", run, as_json=as_json)
+
+
+@app.command()
+def recheck(
+    *,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A certificate, or a directory of them.")],
+    solver: SolverChoice = Solver.BOTH,
+    seconds: Seconds = 60.0,
+    specification: Annotated[
+        str, typer.Option("--spec", metavar="FILE", help="The specification that it has to be about.")
+    ] = "",
+    as_json: AsJson = False,
+    workers: Workers = None,
+    no_cache: NoCache = False,
+) -> None:
+    """Check certificates again.
+
+    Nothing of the explorer is needed for it. What was tampered with is found, and every obligation is put to the
+    solvers.
+
+    Exit codes: 0 every certificate stands, 1 one is refuted or not what it says, 2 no certificate, 3 a solver gave no
+    answer in time.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.recheck import RecheckCommand, run
+
+        running = _running(None, seconds, workers, Engine.COLUMNAR, no_cache=no_cache, bound=None)
+        chosen = RecheckCommand(directory, _solvers(solver), seconds, specification, as_json, running.workers)
+        return run(chosen, running.cache)
+
+    _answer("recheck", run, as_json=as_json)
+
+
+@app.command()
 def explain(
     *, code: Annotated[str, typer.Argument(metavar="CODE", help="KP201, 201 or UNKNOWN_NAME.")], as_json: AsJson = False
 ) -> None:
@@ -374,6 +467,12 @@ def _running(
         cache=NO_CACHE if no_cache else user_cache(),
         bound=bound,
     )
+
+
+def _solvers(solver: Solver) -> tuple[SolverName, ...]:
+    from checker.backends.smt.solvers import SOLVERS
+
+    return tuple(name for name in SOLVERS if solver in (name, Solver.BOTH))
 
 
 def _answer(command: str, run: Callable[[], ExitCode], *, as_json: bool) -> None:

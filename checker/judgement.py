@@ -7,7 +7,7 @@ same. Nothing rounds up: an exploration that was cut short decides only what it 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.caveats import assumed, assumed_by, not_covered, not_covered_by
 from checker.confirm import confirm_failure, confirm_property, confirm_waiting
@@ -50,7 +50,7 @@ class PropertyReport:
             case Verdict.VACUOUS:
                 # Nothing can break what is never checked; only that a scenario asks about it is wrong.
                 return self.kind is PropertyKind.POSSIBLE
-            case Verdict.HOLDS:
+            case Verdict.HOLDS | Verdict.PROVED:
                 return False
             case _:
                 return None
@@ -137,6 +137,16 @@ def judge_scenario(
         not_covered=not_covered(scenario, exploration, asked),
         exploration=exploration,
     )
+
+
+def with_proofs(report: ScenarioReport, shown: Collection[str]) -> ScenarioReport:
+    """Return a report that calls `proved` what holds and is shown by a certificate that has been checked again."""
+    properties = tuple(
+        replace(asked, verdict=Verdict.PROVED) if asked.verdict is Verdict.HOLDS and asked.name in shown else asked
+        for asked in report.properties
+    )
+    proved = report.verdict is Verdict.HOLDS and all(asked.verdict is Verdict.PROVED for asked in properties)
+    return replace(report, properties=properties, verdict=Verdict.PROVED if proved else report.verdict)
 
 
 def explored_to_the_end(exploration: Exploration) -> bool:

@@ -37,9 +37,9 @@ def to_document(exploration: Exploration) -> Document:
         "complete": exploration.complete,
         "cut": exploration.cut,
         "failing_states": exploration.failing_states,
-        "findings": {name: _from_finding(system, finding) for name, finding in exploration.findings.items()},
-        "failure": _from_finding(system, exploration.failure) if exploration.failure else None,
-        "waiting": _from_finding(system, exploration.waiting) if exploration.waiting else None,
+        "findings": {name: from_finding(system, finding) for name, finding in exploration.findings.items()},
+        "failure": from_finding(system, exploration.failure) if exploration.failure else None,
+        "waiting": from_finding(system, exploration.waiting) if exploration.waiting else None,
         "coverage": _from_coverage(exploration.coverage),
     }
 
@@ -67,9 +67,9 @@ def _to_exploration(document: Document, system: TransitionSystem) -> Exploration
         complete=document["complete"] is True,
         cut=str(document["cut"]),
         failing_states=int(document["failing_states"]),
-        findings={str(name): _to_finding(system, finding, str(name)) for name, finding in document["findings"].items()},
-        failure=_to_finding(system, failure) if failure is not None else None,
-        waiting=_to_finding(system, waiting) if waiting is not None else None,
+        findings={str(name): to_finding(system, finding, str(name)) for name, finding in document["findings"].items()},
+        failure=to_finding(system, failure) if failure is not None else None,
+        waiting=to_finding(system, waiting) if waiting is not None else None,
         coverage=_to_coverage(document["coverage"], _file_of(system)),
     )
 
@@ -81,7 +81,8 @@ def _file_of(system: TransitionSystem) -> str:
 # --- Findings ---
 
 
-def _from_finding(system: TransitionSystem, finding: Finding) -> Document:
+def from_finding(system: TransitionSystem, finding: Finding) -> Document:
+    """Return a finding as JSON."""
     trace, error = finding.trace, finding.error
     return {
         "states": [
@@ -96,8 +97,13 @@ def _from_finding(system: TransitionSystem, finding: Finding) -> Document:
     }
 
 
-def _to_finding(system: TransitionSystem, document: Document, name: str = "") -> Finding:
-    """Read a finding; `name` is the property that it is about."""
+def to_finding(system: TransitionSystem, document: Document, name: str = "") -> Finding:
+    """Return the finding that a document describes, its trace replayed; `name` is the property that it is about.
+
+    Raises:
+        EngineDisagreement: the trace does not exist.
+        ValueError, KeyError, TypeError, IndexError: the document has another shape.
+    """
     states = [_to_state(system, indices) for indices in document["states"]]
     actions = [_to_action(action) for action in document["actions"]]
     if len(states) != len(actions) + 1:

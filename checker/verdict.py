@@ -9,6 +9,8 @@ from enum import Enum, IntEnum
 class Verdict(Enum):
     """How a claim came out, for exactly the system that was explored."""
 
+    PROVED = "proved"
+    """It holds, and a certificate of exactly this scenario has been checked again by a solver other than Z3."""
     HOLDS = "holds"
     """Every reachable state and transition was looked at, for any number of the faults allowed without count."""
     BOUNDED = "bounded"

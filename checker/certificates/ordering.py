@@ -76,7 +76,7 @@ class _Sifting:
         """By slot and children the number of the node."""
         self.uses: dict[int, int] = {0: 0, 1: 0}
         self.next = len(diagram.nodes) + 2
-        for number, node in enumerate(diagram.nodes, start=TRUE + 1):
+        for number, node in diagram.numbered():
             self._add(number, node.slot, node.children)
         self.uses[self.root] += 1
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from checker.cache import Cache
 from checker.campaign import judge
+from checker.certificates.memory import remembered
 from checker.commands.answers import print_document, say, unwritable, warn, write_itf
 from checker.commands.choices import all_properties, check_names, raise_if_any
 from checker.commands.inputs import Loaded, load_all
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
+from checker.identity import claim_hash
 from checker.installation import version
-from checker.judgement import asked_properties
+from checker.judgement import ScenarioReport, asked_properties, with_proofs
 from checker.reporting.checks import file_lines, summary_line
 from checker.reporting.claims import shortest_surprise
 from checker.reporting.documents import checked_document
@@ -39,6 +42,7 @@ class CheckOptions:
     reports: Path | None = None
     compared: int = 0
     """States of each claim in which the engines are compared, before anything is judged; 0 for no comparison."""
+    certify: bool = False
 
     @property
     def narrowed(self) -> bool:
@@ -64,7 +68,8 @@ def run(options: CheckOptions, running: RunOptions) -> ExitCode:
     checked = _check(options, running, chosen, systems)
     code = exit_code_of(checked)
     if options.as_json:
-        print_document("check", code, {"files": [checked_document(each) for each in checked]})
+        documents = [checked_document(_with_proofs(each, running.cache)) for each in checked]
+        print_document("check", code, {"files": documents})
     else:
         standard_output().line(*summary_line(checked, code))
     if options.itf is not None:
@@ -88,11 +93,40 @@ def _check(
             report = judge(each.file, explored.explorations, properties=options.properties or None)
             found = CheckedFile(each.path, each.file, report, explored.cached, explored.seconds, compared)
             checked.append(found)
+            if options.certify:
+                _certify(found, running, runner)
             if not options.as_json:
-                output.lines(file_lines(found, output.width))
+                output.lines(file_lines(_with_proofs(found, running.cache), output.width))
                 output.line()
                 output.flush()
     return checked
+
+
+def _certify(checked: CheckedFile, running: RunOptions, runner: Runner) -> None:
+    """Make the certificates that are missing, check them, and remember those that stand.
+
+    Raises:
+        EngineDisagreement: a certificate is refuted, so that two readings of the specification contradict each other.
+    """
+    from checker.commands.proving import prove_missing
+
+    runner.progress.clear()
+    prove_missing(checked, running.workers, running.cache, runner.progress)
+
+
+def _with_proofs(checked: CheckedFile, cache: Cache) -> CheckedFile:
+    """Return what was checked with what is known of certificates.
+
+    The reports are made without it: they say the same whether or not somebody has certificates.
+    """
+    report = checked.report
+    scenarios = tuple(with_proofs(each, _shown(checked, each, cache)) for each in report.scenarios)
+    return replace(checked, report=replace(report, scenarios=scenarios))
+
+
+def _shown(checked: CheckedFile, report: ScenarioReport, cache: Cache) -> frozenset[str]:
+    claim = claim_hash(checked.file.source, checked.claim(report), report.exploration.system)
+    return remembered(cache, claim) or frozenset()
 
 
 def _choose(options: CheckOptions, loaded: Sequence[Loaded]) -> dict[str, tuple[Loaded, dict[str, Scenario]]]:

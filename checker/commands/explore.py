@@ -108,6 +108,7 @@ def _remarks(report: ScenarioReport, *, cached: bool) -> Iterator[tuple[str, str
 
 
 _MARKS = {
+    Verdict.PROVED: ("good", "✓"),
     Verdict.HOLDS: ("good", "✓"),
     Verdict.BOUNDED: ("doubt", "?"),
     Verdict.VIOLATED: ("bad", "✗"),

@@ -1,10 +1,13 @@
-"""The reachable states of one system, as an array: what a certificate is made of.
+"""The reachable states of one system, as an array, and how far each is from a goal: what certificates are made of.
 
 The same generated transition relation and the same search as in `checker.engines.columnar`, without looking for
 anything.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,51 +17,149 @@ from checker.backends.columns.translation import Translation
 from checker.engines import frontier
 from checker.engines.widestates import WideCodec
 from checker.exploration import Limits
+from model.specification import PropertyKind
 from model.system import TransitionSystem
+from model.transitions import Action
+
+_CHUNK = 1 << 16
+"""States looked at together."""
 
 
 class CutShort(Exception):
     """A limit was met before all states were known; the message says which."""
 
 
-def reachable_states(system: TransitionSystem, limits: Limits) -> NDArray[np.integer]:
-    """Return for each reachable state, layer by layer, and each slot the position of its value in the slot's domain.
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Ways to a goal, for each state in the order of `Reachable.positions`.
 
-    One thread does it, so that wide states too come in the same order each time.
-
-    Raises:
-        CutShort: there are more states than allowed, or time is up.
-        SpecificationError: a limit of the language is met in translation.
+    `distance` counts the transitions of a shortest one, -1 where there is none; `helpful` is the number in `actions` of
+    one that leads closer, -1 at the goal and where there is no way.
     """
-    program = Program(Translation([system], ()), [0])
-    codec = WideCodec(program.packing.words) if program.wide else None
-    expander = program.expander()
-    layers: list[NDArray[np.integer]] = []
-    known = 0
 
-    def keys_of(columns: tuple[Words, ...]) -> Words:
-        return columns[0] if codec is None else codec.encode(columns)
+    distance: NDArray[np.int64]
+    helpful: NDArray[np.int64]
+    actions: tuple[Action, ...]
 
-    def words_of(keys: Words) -> tuple[Words, ...]:
-        return (keys,) if codec is None else tuple(codec.decode(keys))
 
-    def expand(states: Words) -> list[Words]:
-        tally = Tally(np.zeros((max(1, len(program.entries)), 1), np.int64), np.zeros((1, 1), np.int64))
-        return [keys_of(columns) for _, _, columns in expander(*words_of(states), None, tally)]
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """Transitions: the states by number, and the number of the action."""
 
-    def on_layer(layer: frontier.Layer) -> None:
-        nonlocal known
-        known += len(layer.states)
-        layers.append(program.positions(words_of(layer.states)))
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    actions: NDArray[np.int32]
 
-    starts = [program.encode(0, state) for state in system.initial_states]
-    initial = tuple(np.array(column, np.uint64) for column in zip(*starts, strict=True))
-    outcome = frontier.explore(
-        keys_of(initial),
-        expand,
-        on_layer=on_layer,
-        limits=frontier.Limits(stop=lambda: bool(limits.reason_to_stop(known))),
-    )
-    if not outcome.complete or limits.reason_to_stop(known):
-        raise CutShort(limits.reason_to_stop(known) or "cut short")
-    return np.concatenate(layers)
+
+class Reachable:
+    """All reachable states of a system.
+
+    `positions` has a row for each and in it for each slot the position of its value in the slot's domain. One thread
+    finds them, so that wide states too come in the same order each time.
+    """
+
+    def __init__(self, system: TransitionSystem, limits: Limits, goals: Collection[str] = ()) -> None:
+        """Explore; `goals` names the `recoverable` properties whose goals will be asked for.
+
+        Raises:
+            CutShort: there are more states than allowed, or time is up.
+            SpecificationError: a limit of the language is met in translation.
+        """
+        self._program = Program(Translation([system], goals), [0])
+        self._codec = WideCodec(self._program.packing.words) if self._program.wide else None
+        self._expander = self._program.expander()
+        layers: list[Words] = []
+        starts = [self._program.encode(0, state) for state in system.initial_states]
+        initial = tuple(np.array(column, np.uint64) for column in zip(*starts, strict=True))
+
+        def stop() -> bool:
+            return bool(limits.reason_to_stop(sum(map(len, layers))))
+
+        outcome = frontier.explore(
+            self._keys(initial),
+            lambda states: [self._keys(columns) for _, _, columns in self._successors(states, None)],
+            on_layer=lambda layer: layers.append(layer.states),
+            limits=frontier.Limits(stop=stop),
+        )
+        if not outcome.complete or stop():
+            raise CutShort(limits.reason_to_stop(sum(map(len, layers))) or "cut short")
+        keys = np.concatenate(layers)
+        self.positions = self._program.positions(self._words(keys))
+        self._order = np.argsort(keys)
+        self._sorted = keys[self._order]
+
+    def ways(self, goal: str) -> Ways:
+        """Return the ways to the goal of a `recoverable` property, on fair transitions."""
+        distance = np.where(self._satisfying(goal), 0, -1)
+        edges = self._fair_edges()
+        sources, targets = edges.sources, edges.targets
+        step = 0
+        while len(sources):
+            step += 1
+            found = sources[(distance[targets] >= 0) & (distance[sources] < 0)]
+            if not len(found):
+                break
+            distance[found] = step
+            useful = distance[sources] < 0
+            sources, targets = sources[useful], targets[useful]
+        helpful = self._helpful(distance, edges)
+        in_order = [np.empty_like(each) for each in (distance, helpful)]
+        for each, by_key in zip(in_order, (distance, helpful), strict=True):
+            each[self._order] = by_key
+        return Ways(in_order[0], in_order[1], self._actions)
+
+    def _helpful(self, distance: NDArray[np.int64], edges: _Edges) -> NDArray[np.int64]:
+        """Choose for each state an action that leads closer, of few: those that help most states are taken first."""
+        closer = (distance[edges.targets] >= 0) & (distance[edges.targets] < distance[edges.sources])
+        sources, actions = edges.sources[closer], edges.actions[closer]
+        helpful = np.full(len(distance), -1, np.int64)
+        for action in np.argsort(-np.bincount(actions, minlength=len(self._actions)), kind="stable").tolist():
+            helped = sources[actions == action]
+            helpful[helped[helpful[helped] < 0]] = action
+        return helpful
+
+    @property
+    def _actions(self) -> tuple[Action, ...]:
+        return tuple(dict.fromkeys(entry.path.action for entry in self._program.entries if entry.path.fair))
+
+    def _satisfying(self, name: str) -> NDArray[np.bool_]:
+        terms = self._program.terms
+        goals = [
+            (terms.all_of((claim.term.value, terms.negation(claim.term.error))), claim.systems)
+            for claim in self._program.claims
+            if claim.name == name and claim.kind is PropertyKind.RECOVERABLE
+        ]
+        select = self._program.selector(goals)
+        return np.concatenate([select(*self._words(part)) for _, part in self._parts()])
+
+    def _fair_edges(self) -> _Edges:
+        numbers = {action: number for number, action in enumerate(self._actions)}
+        sources, targets, actions = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+        for start, part in self._parts():
+            for number, rows, columns in self._successors(part, np.arange(len(part))):
+                path = self._program.entries[number].path
+                if path.fair:
+                    assert rows is not None
+                    sources.append((start + rows).astype(np.int32))
+                    targets.append(np.searchsorted(self._sorted, self._keys(columns)).astype(np.int32))
+                    actions.append(np.full(len(rows), numbers[path.action], np.int32))
+        return _Edges(np.concatenate(sources), np.concatenate(targets), np.concatenate(actions))
+
+    def _parts(self) -> Iterator[tuple[int, Words]]:
+        for start in range(0, len(self._sorted), _CHUNK):
+            yield start, self._sorted[start : start + _CHUNK]
+
+    def _successors(
+        self, states: Words, rows: NDArray[np.int64] | None
+    ) -> list[tuple[int, NDArray[np.int64] | None, tuple[Words, ...]]]:
+        paths, events = (max(1, len(self._program.entries)), 1), (max(1, len(self._program.event_keys)), 1)
+        unheard = Tally(
+            np.zeros(paths, np.int64), np.zeros(events, np.int64), searching=[False] * len(self._program.claims)
+        )
+        return self._expander(*self._words(states), rows, unheard)
+
+    def _keys(self, columns: tuple[Words, ...]) -> Words:
+        return columns[0] if self._codec is None else self._codec.encode(columns)
+
+    def _words(self, keys: Words) -> tuple[Words, ...]:
+        return (keys,) if self._codec is None else tuple(self._codec.decode(keys))

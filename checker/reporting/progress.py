@@ -32,6 +32,13 @@ class ProgressLine:
         """Return a function that shows the progress of something; None where nobody watches."""
         return (lambda progress: self._show(what, progress)) if self.output.terminal else None
 
+    def tell(self, text: str) -> None:
+        """Show how far something has come; nothing where nobody watches, or it was just said."""
+        now = time.monotonic()
+        if self.output.terminal and now - self.last >= INTERVAL_SECONDS:
+            self.last = now
+            self._write(text)
+
     @property
     def erasure(self) -> str:
         """What takes the line away again."""
@@ -49,7 +56,9 @@ class ProgressLine:
         if progress.seconds < QUIET_SECONDS or now - self.last < INTERVAL_SECONDS:
             return
         self.last = now
-        text = f"{progress_text(progress, memory())}  {what}"
+        self._write(f"{progress_text(progress, memory())}  {what}")
+
+    def _write(self, text: str) -> None:
         # Room is left for the `^C` of a terminal, which would break the line.
         self.output.stream.write(f"{_ERASE}{visible(text)[: self.output.width - 4]}")
         self.output.flush()

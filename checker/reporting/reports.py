@@ -8,11 +8,12 @@ which is not committed.
 
 from __future__ import annotations
 
+import json
 import platform
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from checker.identity import claim_hash, file_hash
@@ -55,14 +56,42 @@ def write_reports(directory: Path, root: Path, command: str, version: str, check
             directory / "findings.md": findings_markdown(command, [one for one in named if not one[1].file.pattern]),
             directory / "incidents.md": incidents_markdown(command, [one for one in named if one[1].file.pattern]),
             directory / "summary.json": written(summary_document(command, root, in_order)),
-            directory / "run.json": written(_run_document(root, version, in_order)),
+            directory / "run.json": written({**_proofs_of_before(directory), **_run_document(root, version, in_order)}),
         }
     )
 
 
+def write_proofs(directory: Path, text: str, seconds: Mapping[str, Mapping[str, float]]) -> None:
+    """Write the record of proofs, and how long they took into `run.json` beside what is there.
+
+    Raises:
+        OSError: the directory cannot be written to.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    run = {**_read_run(directory), "proofs": {name: dict(each) for name, each in seconds.items()}}
+    write_all({directory / "proofs.md": text, directory / "run.json": written(run)})
+
+
+def _read_run(directory: Path) -> Document:
+    try:
+        document = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _proofs_of_before(directory: Path) -> Document:
+    return {key: value for key, value in _read_run(directory).items() if key == "proofs"}
+
+
+def record_name(path: Path, root: Path) -> str:
+    """Return the name of a file in the record."""
+    resolved = path.resolve()
+    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else path.as_posix()
+
+
 def _name(checked: CheckedFile, root: Path) -> str:
-    path = checked.path.resolve()
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else checked.path.as_posix()
+    return record_name(checked.path, root)
 
 
 # --- For programs ---

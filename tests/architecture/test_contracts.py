@@ -20,6 +20,7 @@ BREACHES = [
     ("oracle-shares-nothing", "checker/engines/oracle.py", "numpy"),
     ("backends-do-not-evaluate", "checker/backends/columns.py", "model.evaluate"),
     ("solver-behind-one-door", "checker/engines/oracle.py", "z3"),
+    ("recheck-needs-no-explorer", "checker/certificates/rechecking.py", "checker.engines.frontier"),
     ("terminal-behind-one-door", "checker/verdict.py", "rich"),
     ("model-is-pure", "model/evaluate.py", "numpy"),
     ("acyclic", "model/diagnostics.py", "model.yamltree"),

@@ -36,11 +36,11 @@ def entries(directory: Path) -> list[Path]:
 
 def rewritten(entry: Path, change: Callable[[Any], None]) -> None:
     """Change an entry and give it the right checksum again."""
-    document = json.loads(entry.read_text(encoding="utf-8"))["exploration"]
+    document = json.loads(entry.read_text(encoding="utf-8"))["document"]
     change(document)
     text = json.dumps(document, sort_keys=True, separators=(",", ":"))
     checksum = hashlib.sha256(text.encode()).hexdigest()
-    entry.write_text(json.dumps({"sha256": checksum, "exploration": document}), encoding="utf-8")
+    entry.write_text(json.dumps({"sha256": checksum, "document": document}), encoding="utf-8")
 
 
 def test_a_second_run_is_answered_from_the_cache_and_says_so(killpoint: Killpoint) -> None:

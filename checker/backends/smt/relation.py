@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 
@@ -27,6 +29,9 @@ from checker.backends.smt.values import (
 from model.expressions import Expression
 from model.system import Domain, State, TransitionSystem
 from model.types import Value
+
+CASES_MAX = 64
+"""Ways of choosing in one action that are written out."""
 
 
 class Relation:
@@ -84,6 +89,36 @@ class Relation:
             value = reader.truth(expression, truth(True))
             return value, reader.error
 
+    def changes(self, effect: Effect) -> dict[int, z3.ExprRef]:
+        """Return by its number what each slot that an action may change holds afterwards, as it is stored."""
+        return {
+            place: stored(value, slot.domain)
+            for place, (value, slot) in enumerate(zip(effect.values, self.system.slots, strict=True))
+            if value is not self.values[place]
+        }
+
+    def can_be_tried(self, effect: Effect) -> bool:
+        """Tell whether an action has few enough ways of choosing for `fair_cases`."""
+        ways = math.prod(2 if z3.is_bool(choice) else 1 << choice.size() for choice in _free(effect))
+        return bool(ways <= CASES_MAX)
+
+    def fair_cases(self, effect: Effect) -> Iterator[tuple[z3.BoolRef, dict[int, z3.ExprRef]]]:
+        """Yield an action's fair transitions, one for each way of choosing: where it is, and what slots hold then.
+
+        Nothing is left free in them: faults do not happen on fair transitions, and every other choice is tried. None
+        where that would be too much.
+        """
+        fair = all_of((effect.allowed, effect.exists, effect.fair))
+        if z3.is_false(effect.fair) or not self.can_be_tried(effect):
+            return
+        changes = self.changes(effect)
+        for values in itertools.product(*map(_values_of, _free(effect))):
+            chosen = [(draw, truth(False)) for draw in effect.draws]
+            chosen += zip(_free(effect), values, strict=True)
+            if not z3.is_false(z3.simplify(z3.substitute(effect.allowed, chosen))):
+                after = {place: z3.substitute(term, chosen) for place, term in changes.items()}
+                yield z3.substitute(fair, chosen), after
+
     def state_of(self, valuation: z3.ModelRef, values: Sequence[Term]) -> State:
         """Return the state that a solver's valuation gives to values of the slots."""
         with self.arithmetic():
@@ -109,6 +144,18 @@ class Relation:
         solver = z3.Solver()
         solver.add(self.is_state(state), *conditions)
         return bool(solver.check() == z3.sat)
+
+
+def _free(effect: Effect) -> list[z3.ExprRef]:
+    """Return the choices of an action but for those that are faults."""
+    draws = {draw.get_id() for draw in effect.draws}
+    return [choice for choice in effect.choices if choice.get_id() not in draws]
+
+
+def _values_of(choice: z3.ExprRef) -> list[z3.ExprRef]:
+    if z3.is_bool(choice):
+        return [truth(False), truth(True)]
+    return [z3.BitVecVal(value, choice.size()) for value in range(1 << choice.size())]
 
 
 def _constants(system: TransitionSystem, prefix: str = "") -> tuple[z3.ExprRef, ...]:

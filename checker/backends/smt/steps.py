@@ -60,6 +60,8 @@ class Effect:
     choices: tuple[z3.ExprRef, ...]
     fair: z3.BoolRef
     """Whether the transition is fair: no fault on it, and the step is."""
+    draws: tuple[z3.ExprRef, ...] = ()
+    """Those of the choices that decide whether a fault happens."""
     violated: tuple[tuple[str, z3.BoolRef], ...] = ()
     """By `checked` property where a `check` on the way is false; it counts where the way exists."""
 
@@ -84,6 +86,7 @@ class _Run:
         self.ended: list[tuple[z3.BoolRef, str]] = []
         self.allowed: list[z3.BoolRef] = []
         self.choices: list[z3.ExprRef] = []
+        self.draws: list[z3.ExprRef] = []
         self.drawn: list[z3.BoolRef] = []
         self.failed: list[z3.BoolRef] = []
         self.violated: dict[str, z3.BoolRef] = {}
@@ -115,6 +118,7 @@ class _Run:
             values=tuple(self.values),
             choices=tuple(self.choices),
             fair=fair,
+            draws=tuple(self.draws),
             violated=tuple(self.violated.items()),
         )
 
@@ -134,6 +138,7 @@ class _Run:
             return truth(False)
         constant = self.constant(z3.BoolSort())
         assert isinstance(constant, z3.BoolRef)
+        self.draws.append(constant)
         happens = all_of((self.running, condition, constant, unspent(self.system, self.values, fault, budget)))
         self.spend(fault, happens)
         self.drawn.append(happens)

@@ -23,6 +23,7 @@ _NAMES: Final = {
     z3.Z3_OP_NOT: "not",
     z3.Z3_OP_IMPLIES: "=>",
     z3.Z3_OP_EQ: "=",
+    z3.Z3_OP_DISTINCT: "distinct",
     z3.Z3_OP_ITE: "ite",
     z3.Z3_OP_BADD: "bvadd",
     z3.Z3_OP_BSUB: "bvsub",
