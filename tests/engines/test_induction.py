@@ -207,3 +207,27 @@ properties:
   low: {always: "number == 0"}
 """
     assert decided(text)["low"].verdict is Verdict.HOLDS
+
+
+def test_a_truth_value_that_is_never_there_is_an_error_and_no_number() -> None:
+    text = """\
+language: 1
+protocol: nothing
+parameters: {far: {default: 2}}
+stores:
+  desk: {holds: {flag: {type: "bool?", per: 0..1}, time: {type: nat}}}
+processes:
+  clerk:
+    environment: true
+    steps:
+      look: |
+        time += 1
+        if time > 3 and flag[far]: time = 0
+properties:
+  counts: {always: "time <= 4"}
+"""
+    found = decided(text)[""]
+
+    assert found.finding is not None
+    assert found.finding.error is not None
+    assert found.finding.error.code is Code.INDEX_OUTSIDE_ARRAY

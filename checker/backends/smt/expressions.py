@@ -66,7 +66,7 @@ from model.expressions import (
 )
 from model.specification import Process, Table
 from model.system import STOPPED, TransitionSystem
-from model.types import Value, ValueType
+from model.types import Value, ValueType, kind_of
 
 Draw = Callable[[str, z3.BoolRef], z3.BoolRef]
 """Draws a fault where a condition is true: a free constant, false where the fault cannot happen."""
@@ -160,6 +160,9 @@ class Reader:
             case Given(item=item):
                 given = maybe(self.read(item, condition))
                 self.fails(all_of((condition, negation(given.present))))
+                if z3.is_false(given.present):
+                    # There is never a value, which is an error; any of the right kind will do.
+                    return truth(False) if kind_of(expression.type) == "bool" else number(0)
                 return given.content
             case SetOf():
                 return self._set(expression, condition)
