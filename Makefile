@@ -9,7 +9,7 @@ BENCHMARKS = $(sort $(wildcard benchmarks/*.py))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$python; break; }; done)
 
-.PHONY: help check test format bench clean
+.PHONY: help check prove test format bench clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -17,6 +17,9 @@ help: ## list the targets
 
 check: $(VENV)/.installed ## check every specification in spec/ and refresh reports/
 	$(BIN)/killpoint check
+
+prove: $(VENV)/.installed ## certify every scenario in spec/ and refresh reports/proofs.md; takes minutes
+	$(BIN)/killpoint prove
 
 test: $(VENV)/.installed-test ## lint, type-check, check the import contracts, run the tests
 	$(BIN)/ruff check .
