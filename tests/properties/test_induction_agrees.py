@@ -52,7 +52,7 @@ def check_system(system: TransitionSystem, exploration: Exploration) -> None:
                 raise AssertionError(f"`{name}` is {decision.verdict}")
 
 
-@tries(60)
+@tries(30)
 @given(specifications())
 def test_induction_says_nothing_that_looking_at_every_state_contradicts(text: str) -> None:
     note(f"\n{text}")

@@ -76,7 +76,7 @@ def check_state(system: TransitionSystem, terms: Pointwise, state: State) -> Cou
     return seen
 
 
-@tries(60)
+@tries(30)
 @given(specifications(), st.randoms(use_true_random=False))
 def test_the_terms_say_of_every_state_what_the_evaluator_says(text: str, random: Random) -> None:
     note(f"\n{text}")
@@ -90,7 +90,7 @@ def test_the_terms_say_of_every_state_what_the_evaluator_says(text: str, random:
         event(what)
 
 
-@tries(60)
+@tries(30)
 @given(specifications(), st.randoms(use_true_random=False))
 def test_they_say_it_of_numbers_without_end_too(text: str, random: Random) -> None:
     endless = [system for system in without_bounds(loaded(text)) if system.naturals]
