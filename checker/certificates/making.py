@@ -38,8 +38,11 @@ def make_certificate(
     """Make the certificate of a scenario that has been explored.
 
     Raises:
-        NoCertificate: it was not explored to the end, or has too many states.
+        NoCertificate: it was not explored to the end, or has too many states, or numbers without end.
     """
+    if system.naturals:
+        # The system that was explored ends at a bound. A proof about that would be taken for one about all numbers.
+        raise NoCertificate("it has a `nat`: `killpoint induct` proves for any number")
     if not explored_to_the_end(exploration):
         raise NoCertificate(exploration.cut or "not explored to the end, or it errs")
     most = min(STATES_MAX, limits.states_max or STATES_MAX)
