@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from checker.backends.smt.values import position_width
-from checker.certificates.diagram import Diagram
+from checker.certificates.diagram import Diagram, Node
 from model.system import BOOL_DOMAIN, TransitionSystem
 
 
@@ -13,11 +13,15 @@ class DiagramText:
     """A diagram over the slots of a system, with a text for each leaf and the sort of these."""
 
     def __init__(self, diagram: Diagram, system: TransitionSystem, leaves: Sequence[str], sort: str) -> None:
-        self.diagram = diagram
         self.sort = sort
+        self.root = diagram.root
         self._leaves = leaves
         self._domains = [slot.domain for slot in system.slots]
-        self._slots_below = _slots_below(diagram)
+        self._nodes: dict[int, Node] = {}
+        self._numbers: dict[Node, int] = {}
+        self._slots_below: dict[int, frozenset[int]] = {leaf: frozenset() for leaf in range(diagram.leaves)}
+        for number, node in diagram.numbered():
+            self._add(number, node)
 
     @classmethod
     def of_set(cls, diagram: Diagram, system: TransitionSystem) -> DiagramText:
@@ -35,9 +39,28 @@ class DiagramText:
         """Return the text of a leaf."""
         return self._leaves[number]
 
-    def root(self, prefix: str, known: Mapping[int, str] | None = None) -> str:
-        """Return what stands for a state's leaf where the nodes are defined under a prefix."""
-        return self._name(prefix, self.diagram.root, known or {})
+    def name(self, number: int, prefix: str, known: Mapping[int, str] | None = None) -> str:
+        """Return what stands for a node or leaf where the nodes are defined under a prefix."""
+        if number < len(self._leaves):
+            return self._leaves[number]
+        return (known or {}).get(number) or f"{prefix}.{number}"
+
+    def where(self, values: Mapping[int, int]) -> int:
+        """Return the node from which states are followed whose slots have these values, by their positions.
+
+        It asks for none of these slots.
+        """
+        if not self._slots_below[self.root] & values.keys():
+            return self.root
+        below: dict[int, int] = {}
+        for number in self._from([self.root]):
+            node = self._nodes[number]
+            children = tuple(below.get(child, child) for child in node.children)
+            if node.slot in values:
+                below[number] = children[values[node.slot]]
+            else:
+                below[number] = children[0] if len(set(children)) == 1 else self._number(Node(node.slot, children))
+        return below.get(self.root, self.root)
 
     def unchanged(self, prefix: str, changed: Collection[int]) -> dict[int, str]:
         """Return, with their names under a prefix, the nodes that ask of none of the changed slots, nor does any below.
@@ -45,26 +68,58 @@ class DiagramText:
         They are the same for the states before and after.
         """
         moving = frozenset(changed)
-        return {number: self._name(prefix, number, {}) for number, b in self._slots_below.items() if not b & moving}
+        return {
+            number: self.name(number, prefix)
+            for number, below in self._slots_below.items()
+            if number >= len(self._leaves) and not below & moving
+        }
 
-    def definitions(self, prefix: str, symbols: Sequence[str], known: Mapping[int, str] | None = None) -> Iterator[str]:
-        """Yield the definition of every node over the symbols of slots, but for those whose names are known."""
+    def used(self, roots: Iterable[int], known: Collection[int]) -> list[int]:
+        """Return the nodes with known names to which those below some roots lead, without what is below them."""
+        found = dict.fromkeys(root for root in roots if root in known)
+        for number in self._from(roots, known):
+            found |= dict.fromkeys(child for child in self._nodes[number].children if child in known)
+        return list(found)
+
+    def definitions(
+        self, prefix: str, symbols: Sequence[str], roots: Iterable[int], known: Mapping[int, str] | None = None
+    ) -> Iterator[str]:
+        """Yield the definitions of the nodes below some roots over the symbols of slots, but for those that are known."""
         names = known or {}
-        for number, node in self.diagram.numbered():
-            if number in names:
-                continue
+        for number in self._from(roots, names):
+            node = self._nodes[number]
+            children = [self.name(child, prefix, names) for child in node.children]
             domain = self._domains[node.slot]
-            children = [self._name(prefix, child, names) for child in node.children]
             if domain is BOOL_DOMAIN:
                 body = _if(symbols[node.slot], children[1], children[0])
             else:
                 body = _cases(children, symbols[node.slot], position_width(domain))
             yield f"(define-fun {prefix}.{number} () {self.sort} {body})"
 
-    def _name(self, prefix: str, number: int, known: Mapping[int, str]) -> str:
-        if number < self.diagram.leaves:
-            return self._leaves[number]
-        return known.get(number) or f"{prefix}.{number}"
+    def _from(self, roots: Iterable[int], known: Collection[int] = ()) -> list[int]:
+        """Return the nodes below some roots, children first, stopping at known ones."""
+        found: dict[int, None] = {}
+        todo = [(root, False) for root in roots]
+        while todo:
+            number, ready = todo.pop()
+            if ready:
+                found[number] = None
+            elif number >= len(self._leaves) and number not in found and number not in known:
+                todo.append((number, True))
+                todo += [(child, False) for child in self._nodes[number].children]
+        return list(found)
+
+    def _number(self, node: Node) -> int:
+        number = self._numbers.get(node)
+        if number is None:
+            number = len(self._leaves) + len(self._nodes)
+            self._add(number, node)
+        return number
+
+    def _add(self, number: int, node: Node) -> None:
+        self._nodes[number] = node
+        self._numbers.setdefault(node, number)
+        self._slots_below[number] = frozenset({node.slot}.union(*(self._slots_below[c] for c in node.children)))
 
 
 def _cases(children: Sequence[str], symbol: str, width: int) -> str:
@@ -95,13 +150,3 @@ def _if(condition: str, then: str, otherwise: str) -> str:
             return f"(and {condition} {then})"
         case _:
             return f"(ite {condition} {then} {otherwise})"
-
-
-def _slots_below(diagram: Diagram) -> dict[int, frozenset[int]]:
-    """Return for each node, leaves too, the slots that it and all below it ask for."""
-    below: dict[int, frozenset[int]] = {leaf: frozenset() for leaf in range(diagram.leaves)}
-    shared: dict[frozenset[int], frozenset[int]] = {}
-    for number, node in diagram.numbered():
-        slots = frozenset({node.slot}.union(*(below[child] for child in node.children)))
-        below[number] = shared.setdefault(slots, slots)
-    return below

@@ -71,8 +71,9 @@ class Obligations:
         self._declared = [self._writer.declaration(constant) for constant in self.relation.constants]
         self._symbols = [self._writer.symbol(constant) for constant in self.relation.constants]
         self._next_symbols = [self._writer.symbol(constant) for constant in self.relation.next_constants]
-        self._inside = list(self._invariant.definitions("before", self._symbols))
-        self._root = self._invariant.root("before")
+        root = self._invariant.root
+        self._inside = list(self._invariant.definitions("before", self._symbols, [root]))
+        self._root = self._invariant.name(root, "before")
         properties = system.specification.properties.values()
         self._steps = {p.name: self._broken_step(p) for p in properties if p.kind is PropertyKind.STEP}
 
@@ -99,7 +100,8 @@ class Obligations:
         """Return the obligation that an action does not lead out, does not err, and does what properties ask of it.
 
         What the action leaves alone is not defined again: a node that asks of nothing else is the same node before and
-        after.
+        after. Of the diagram only that part is written which has the label from which the action starts, and afterwards
+        the values to which it always leads.
         """
         changed = self.relation.changes(effect)
         odd = any_of(negation(well_formed(term, self.system.slots[place].domain)) for place, term in changed.items())
@@ -113,18 +115,19 @@ class Obligations:
             for place, constant in enumerate(self.relation.next_constants)
             if place not in changed and any(self._next_symbols[place] in text for text in (*more, *wrong_texts))
         ]
+        start = self._invariant.where(self.relation.known_before(effect))
+        end = self._invariant.where(self.relation.known(changed))
         same = self._invariant.unchanged("before", changed)
-        nodes = self._invariant.definitions("after", self._next(changed), same)
-        left = f"(not {self._invariant.root('after', same)})"
-        bad = [left, *(text for text in (texts[3], *wrong_texts) if text != "false")]
+        bad = [f"(not {self._invariant.name(end, 'after', same)})"]
+        bad += [text for text in (texts[3], *wrong_texts) if text != "false"]
         lines = [
             *(self._writer.declaration(choice) for choice in effect.choices),
-            *self._inside,
+            *self._invariant.definitions("before", self._symbols, [start, *self._invariant.used([end], same)]),
             *definitions,
             *after,
             *more,
-            *nodes,
-            f"(assert {self._root})",
+            *self._invariant.definitions("after", self._next(changed), [end], same),
+            f"(assert {self._invariant.name(start, 'before')})",
             f"(assert {texts[0]})",
             f"(assert (or {texts[1]} (and {texts[2]} {_or(bad)})))",
         ]
@@ -174,45 +177,47 @@ class Obligations:
 
     def _recoverable(self, claim: Property, ranking: Ranking) -> Iterator[Obligation]:
         """Yield for each action that the plan ever names that, short of the goal, it leads to a lower rank."""
-        rank, plan = (
-            DiagramText.of_ranking(ranking.rank, self.system),
-            DiagramText.of_ranking(ranking.plan, self.system),
-        )
+        rank = DiagramText.of_ranking(ranking.rank, self.system)
+        plan = DiagramText.of_ranking(ranking.plan, self.system)
         reached, _ = self.relation.truth(claim.expression)
         definitions, (text,) = self._writer.texts([all_of((self.relation.well_formed, negation(reached)))])
-        start = [
-            *self._inside,
-            *plan.definitions("plan", self._symbols),
-            *rank.definitions("rank", self._symbols),
-            *definitions,
-            f"(assert {self._root})",
-            f"(assert {text})",
-        ]
         for number in ranking.plan.used_leaves():
-            lines = [*start, f"(assert (= {plan.root('plan')} {plan.leaf(number)}))"]
+            lines = [
+                *self._inside,
+                *plan.definitions("plan", self._symbols, [plan.root]),
+                *definitions,
+                f"(assert {self._root})",
+                f"(assert {text})",
+                f"(assert (= {plan.name(plan.root, 'plan')} {plan.leaf(number)}))",
+            ]
             name = "nothing"
             if number < len(self.relation.effects):
                 effect = self.relation.effects[number]
                 name = _action_name(self.system, effect)
-                for case, (condition, changed) in enumerate(self.relation.fair_cases(effect)):
-                    lines += self._not_closer(f"c{case}", condition, changed, rank)
+                lines += self._not_closer(effect, rank)
             says = f"{claim.name}: short of its goal, where the plan says {name}, that leads fairly to a lower rank"
             yield self._obligation(f"rank-{_file_name(claim.name)}-{number:03}-{_file_name(name)}", says, lines)
 
-    def _not_closer(
-        self, case: str, condition: Formula, changed: Mapping[int, Formula], rank: DiagramText
-    ) -> Iterator[str]:
-        """Yield that one transition does not exist, or does not lead to a lower rank."""
-        definitions, texts = self._writer.texts([condition, *changed.values()], prefix=case)
-        yield from definitions
-        symbols = list(self._symbols)
-        for (place, term), text in zip(changed.items(), texts[1:], strict=True):
-            symbols[place] = f"|{case} {self._symbols[place][1:]}"
-            yield f"(define-fun {symbols[place]} () {self._writer.sort(term)} {text})"
-        same = rank.unchanged("rank", changed)
-        yield from rank.definitions(f"rank.{case}", symbols, same)
-        closer = f"(bvult {rank.root(f'rank.{case}', same)} {rank.root('rank')})"
-        yield f"(assert (not (and {texts[0]} {closer})))"
+    def _not_closer(self, effect: Effect, rank: DiagramText) -> Iterator[str]:
+        """Yield that no fair transition of an action leads to a lower rank."""
+        cases: list[str] = []
+        needed = [rank.root]
+        for number, (condition, changed) in enumerate(self.relation.fair_cases(effect)):
+            case = f"c{number}"
+            definitions, texts = self._writer.texts([condition, *changed.values()], prefix=case)
+            symbols = list(self._symbols)
+            cases += definitions
+            for (place, term), text in zip(changed.items(), texts[1:], strict=True):
+                symbols[place] = f"|{case} {self._symbols[place][1:]}"
+                cases.append(f"(define-fun {symbols[place]} () {self._writer.sort(term)} {text})")
+            end = rank.where(self.relation.known(changed))
+            same = rank.unchanged("rank", changed)
+            needed += rank.used([end], same)
+            cases += rank.definitions(f"rank.{case}", symbols, [end], same)
+            closer = f"(bvult {rank.name(end, f'rank.{case}', same)} {rank.name(rank.root, 'rank')})"
+            cases.append(f"(assert (not (and {texts[0]} {closer})))")
+        yield from rank.definitions("rank", self._symbols, needed)
+        yield from cases
 
     def _obligation(self, name: str, says: str, lines: Sequence[str]) -> Obligation:
         head = [f"; {says}", f"(set-logic {LOGIC})", *self._declared]

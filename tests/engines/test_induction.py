@@ -80,7 +80,8 @@ def test_properties_are_lemmas_for_one_another() -> None:
     found = decided(WITH_LEMMA, "in_order", "in_turn", "by_one", spacer=0)
 
     assert {d.verdict for d in found.values()} == {Verdict.HOLDS}
-    assert found["in_order"].lemmas == ("in_turn_too",)
+    # A solver says which lemmas it used, and not which fewest would do.
+    assert "in_turn_too" in found["in_order"].lemmas
     assert found["in_order"].how == "induction over 1 state"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 
@@ -96,6 +96,22 @@ class Relation:
             for place, (value, slot) in enumerate(zip(effect.values, self.system.slots, strict=True))
             if value is not self.values[place]
         }
+
+    def known(self, terms: Mapping[int, z3.ExprRef]) -> dict[int, int]:
+        """Return, by slot, the positions of those values that are the same whatever the state was."""
+        found: dict[int, int] = {}
+        for place, term in terms.items():
+            value = z3.simplify(term)
+            if z3.is_bv_value(value) and value.as_long() < self.system.slots[place].domain.size:
+                found[place] = value.as_long()
+            elif z3.is_true(value) or z3.is_false(value):
+                found[place] = int(z3.is_true(value))
+        return found
+
+    def known_before(self, effect: Effect) -> dict[int, int]:
+        """Return the position of the label from which alone an action starts; nothing for the environment's."""
+        slot = self.system.label_slots.get((effect.action.process, effect.action.instance))
+        return {} if slot is None else {slot: self.system.slots[slot].domain.index(effect.action.label)}
 
     def can_be_tried(self, effect: Effect) -> bool:
         """Tell whether an action has few enough ways of choosing for `fair_cases`."""
