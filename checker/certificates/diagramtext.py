@@ -84,7 +84,7 @@ class DiagramText:
     def definitions(
         self, prefix: str, symbols: Sequence[str], roots: Iterable[int], known: Mapping[int, str] | None = None
     ) -> Iterator[str]:
-        """Yield the definitions of the nodes below some roots over the symbols of slots, but for those that are known."""
+        """Yield the definitions of the nodes below some roots over symbols of slots, without those that are known."""
         names = known or {}
         for number in self._from(roots, names):
             node = self._nodes[number]
