@@ -1,0 +1,127 @@
+"""Commands that decide whether the claims of a specification are true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from checker.cli.answering import answer
+from checker.cli.application import app
+from checker.cli.options import (
+    AsJson,
+    Bound,
+    Engine,
+    EngineChoice,
+    MaxStates,
+    NoCache,
+    OnlyProperties,
+    OnlyScenarios,
+    OutItf,
+    Specification,
+    Specifications,
+    Timeout,
+    Workers,
+    running_options,
+)
+from checker.verdict import ExitCode
+
+
+@app.command()
+def check(
+    *,
+    specifications: Specifications = None,
+    scenario: OnlyScenarios = None,
+    properties: OnlyProperties = None,
+    mutant: Annotated[list[str] | None, typer.Option("--mutant", "-m", help="Only this one; may be repeated.")] = None,
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+    workers: Workers = None,
+    engine: EngineChoice = Engine.COLUMNAR,
+    no_cache: NoCache = False,
+    out_itf: OutItf = None,
+    reports: Annotated[
+        Path | None, typer.Option("--reports", metavar="DIR", help="Write summary.md, summary.json and run.json there.")
+    ] = None,
+    paranoid: Annotated[
+        bool, typer.Option("--paranoid", help="First compare all engines on every claim; slow, see below.")
+    ] = False,
+    paranoid_states: Annotated[
+        int, typer.Option("--paranoid-states", metavar="N", help="States of each claim that are compared one by one.")
+    ] = 300,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Make certificates where they are missing; takes minutes.")
+    ] = False,
+) -> None:
+    """Decide every claim of a specification.
+
+    Every scenario must break exactly what it declares, and every mutant must be caught.
+
+    Of all the bundled specifications of a checkout the record in reports/ is refreshed.
+
+    With --paranoid the evaluator, the columns and the SMT terms have to say the same of all states of a claim, or of so
+    many evenly spread ones (1 to 20 milliseconds each), and the oracle explores what has no more than 5,000 states.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.check import CheckOptions, run
+        from checker.commands.choices import positive, raise_if_any
+
+        raise_if_any(positive("--paranoid-states", paranoid_states))
+        chosen = CheckOptions(
+            specifications or (),
+            scenario or (),
+            properties or (),
+            mutant or (),
+            as_json,
+            out_itf,
+            reports,
+            paranoid_states if paranoid else 0,
+            certify,
+        )
+        return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
+
+    answer("check", run, as_json=as_json)
+
+
+@app.command()
+def explore(
+    *,
+    specification: Specification,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow",
+            metavar="FAULT=COUNT",
+            help="A fault: a number, unlimited or off; crashes also at kill points, crash=1@process.step.",
+        ),
+    ] = None,
+    variant: Annotated[str, typer.Option("--variant", help="A variant of the protocol.")] = "",
+    asked: Annotated[str, typer.Option("--property", "-p", help="Only this property.")] = "",
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+    workers: Workers = None,
+    engine: EngineChoice = Engine.COLUMNAR,
+    no_cache: NoCache = False,
+    out_itf: OutItf = None,
+) -> None:
+    """Ask what if: one free run.
+
+    The protocol under parameters and faults of your choice: what holds, what breaks, and how.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.explore import ExploreOptions, run
+
+        chosen = ExploreOptions(specification, variant, settings or (), allow or (), asked, as_json, out_itf)
+        return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
+
+    answer("explore", run, as_json=as_json)

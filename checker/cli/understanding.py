@@ -1,0 +1,153 @@
+"""Commands that help to understand: what is declared, how it goes wrong, what a table does."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from checker.cli.answering import answer
+from checker.cli.application import app
+from checker.cli.options import (
+    AsJson,
+    Bound,
+    Engine,
+    EngineChoice,
+    InsteadMutant,
+    MaxStates,
+    NoCache,
+    OneScenario,
+    OutItf,
+    Specification,
+    Timeout,
+    Workers,
+    running_options,
+)
+from checker.verdict import ExitCode
+
+
+@app.command()
+def show(*, specification: Specification, as_json: AsJson = False) -> None:
+    """Show what a specification declares.
+
+    Kill points, steps, tables, faults, parameters, properties, scenarios and mutants at a glance.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.show import run
+
+        return run(specification, as_json=as_json)
+
+    answer("show", run, as_json=as_json)
+
+
+@app.command("list")
+def list_specifications(
+    *,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORD]...", help="Only files whose text has all of these words.")
+    ] = None,
+    pattern: Annotated[str, typer.Option("--pattern", help="Only files about this pattern of flaw.")] = "",
+    asked: Annotated[str, typer.Option("--property", "-p", help="Only files with this property.")] = "",
+    fault: Annotated[str, typer.Option("--fault", help="Only files with this fault.")] = "",
+    places: Annotated[
+        list[str] | None,
+        typer.Option("--in", metavar="PATH", help="A file or directory instead of the bundled ones; may be repeated."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List specifications, to find the one that is like yours.
+
+    By pattern of flaw, property, fault, or any words.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.list import ListOptions, run
+
+        return run(ListOptions(words or (), places or (), pattern, asked, fault, as_json))
+
+    answer("list", run, as_json=as_json)
+
+
+@app.command()
+def trace(
+    *,
+    specification: Specification,
+    scenario: OneScenario = "",
+    asked: Annotated[
+        str, typer.Option("--property", "-p", help="The property; the one that breaks soonest unless told.")
+    ] = "",
+    mutant: InsteadMutant = "",
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+    workers: Workers = None,
+    engine: EngineChoice = Engine.COLUMNAR,
+    no_cache: NoCache = False,
+    out_itf: OutItf = None,
+) -> None:
+    """Show the shortest counterexample or witness.
+
+    The shortest run that breaks a property, or that reaches a `possible` one.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.trace import TraceOptions, run
+
+        chosen = TraceOptions(specification, scenario, mutant, asked, as_json, out_itf)
+        return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
+
+    answer("trace", run, as_json=as_json)
+
+
+@app.command()
+def table(
+    *,
+    specification: Specification,
+    name: Annotated[str, typer.Argument(metavar="[TABLE]", help="Only this table.")] = "",
+    scenario: Annotated[
+        str,
+        typer.Option("--scenario", "-s", help="The parameters, variant and states of this one; the first unless told."),
+    ] = "",
+    all_scenarios: Annotated[
+        bool, typer.Option("--all", help="The states of all scenarios, and the inputs under the file's own parameters.")
+    ] = False,
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+) -> None:
+    """Look at decision tables over all inputs, and where they are consulted.
+
+    Over all values of the variables that the rows read: is there always a row, do two fit, which can never be the one,
+    which could be one row. Beside it, for every row, in how many reachable situations it is taken, a situation being
+    the values of these variables at the moment of the consultation, and after a crash at which kill points an instance
+    may take it the next time that it consults the table; where nobody who consults it can crash, after a crash of
+    others. Some thousand states a second are looked at.
+
+    Exit code 1: a reachable state consults the table where no row fits, or two of an exclusive table do.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.table import TableOptions, run
+
+        return run(
+            TableOptions(specification, name, scenario, all_scenarios, as_json),
+            running_options(max_states, timeout, 1, Engine.ORACLE, no_cache=True, bound=None),
+        )
+
+    answer("table", run, as_json=as_json)
+
+
+@app.command()
+def explain(
+    *, code: Annotated[str, typer.Argument(metavar="CODE", help="KP201, 201 or UNKNOWN_NAME.")], as_json: AsJson = False
+) -> None:
+    """Explain a code, with examples."""
+
+    def run() -> ExitCode:
+        from checker.commands.explain import run
+
+        return run(code, as_json=as_json)
+
+    answer("explain", run, as_json=as_json)

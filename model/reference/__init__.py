@@ -1,0 +1,1 @@
+"""Reference implementations of the protocols, on real parts; nothing of the models is imported here."""
