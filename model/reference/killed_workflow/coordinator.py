@@ -17,10 +17,11 @@ from model.reference.killed_workflow.drafts import (
     Writer,
     about_attempt,
     following,
+    idempotency,
     submission,
     with_candidate,
-    with_decision,
     with_evidence,
+    with_question,
 )
 from model.reference.killed_workflow.judgements import Judgements, Limits
 from model.reference.killed_workflow.ledger import Conflict, GitLedger, History
@@ -32,8 +33,8 @@ from model.reference.killed_workflow.provider_client import (
     Rejected,
     ReplyLost,
 )
-from model.reference.killed_workflow.reconstruct import AttemptState, RecoveredRunState, reconstruct_run_state
-from model.reference.killed_workflow.records import Failure, Record, RunState
+from model.reference.killed_workflow.reconstruct import RecoveredRunState, reconstruct_run_state
+from model.reference.killed_workflow.records import Failure, Idempotency, Record, RunState
 
 Label = Literal[
     "rest",
@@ -66,6 +67,7 @@ class Memory:
     history: History = field(default_factory=lambda: History((), None))
     state: RecoveredRunState | None = None
     plan: RecoveryPlan | None = None
+    number: int = 0
     reply: Accepted | Rejected | Literal["lost"] | None = None
     found: Accepted | None = None
     outcome: Literal["succeeded", "failed"] | None = None
@@ -130,7 +132,7 @@ class Coordinator:
         plan = self.plan(state)
         if not self._may_proceed(state, plan):
             return None
-        self.memory = Memory(history=history, state=state, plan=plan)
+        self.memory = Memory(history, state, plan, self.number(state, plan))
         return _FIRST_STEPS.get(plan.action, "advance")
 
     def reconstruct(self, history: History) -> RecoveredRunState:
@@ -139,27 +141,29 @@ class Coordinator:
 
     def plan(self, state: RecoveredRunState) -> RecoveryPlan:
         """Return what to do with it."""
-        return plan_recovery(state)
+        return plan_recovery(state, self._limits.attempts)
+
+    def number(self, state: RecoveredRunState, plan: RecoveryPlan) -> int:
+        """Return the number of the attempt that a plan is about: a retry is another one, never the failed one again."""
+        if plan.action == "retry_attempt":
+            assert state.current is not None
+            return state.current.number + 1
+        # While one is in doubt none begins, so it is the current one, unless others wrote the ledger too.
+        doubtful = [attempt.number for attempt in state.attempts if attempt.submission == "ambiguous"]
+        return doubtful[0] if doubtful else 1 if state.current is None else state.current.number
 
     def _may_proceed(self, state: RecoveredRunState, plan: RecoveryPlan) -> bool:
-        if plan.action in {"none", "await_operator"}:
+        if plan.action in {"none", "await_operator", "await_human_decision"}:
+            return False
+        if state.needs_reconciliation and not self._provider.looks_up_by_key:
             return False
         if plan.authority_required is not None and not self._judgements.allows(plan.authority_required):
             return False
-        if plan.action == "retry_attempt":
-            return state.current is not None and state.current.number < self._limits.attempts
-        if plan.action == "observe_verification":
-            return self._judgements.verified() is not None
-        if plan.action == "await_human_decision":
-            return self._judgements.decided()
-        return True
+        return plan.action != "observe_verification" or self._judgements.verified() is not None
 
-    def _advance(self) -> Label | None:
+    def _advance(self) -> Label:
         """Append what the plan comes to where it needs nothing but the append."""
-        action = self._plan.action
-        if action == "observe_verification" and self._judgements.verified() is None:
-            return None
-        return self._append(self._advanced(action))
+        return self._append(self._advanced(self._plan.action))
 
     def _advanced(self, action: Action) -> Record:
         if action == "preview":
@@ -167,6 +171,10 @@ class Coordinator:
         if action == "admit":
             admitted = self._judgements.admits()
             return self._draft("run.judged", "admitted" if admitted else "admission_blocked")
+        if action == "record_failure":
+            failure = self._judged("rejected", "provider")
+            draft = self._draft("attempt.failed", "attempt_failed")
+            return about_attempt(draft, self.memory.number, failure=failure)
         if action == "normalize":
             return self._draft("candidate.normalized", "normalized")
         if action in {"request_verification", "retry_verification"}:
@@ -176,20 +184,17 @@ class Coordinator:
                 return with_evidence(self._draft("verification.passed", "evidence_ready"))
             failure = Failure("verification_error", "verification", retryable=True)
             return replace(self._draft("verification.failed", "verification_error"), failure=failure)
-        if action == "request_human_decision":
-            return self._draft("decision.requested", "awaiting_human_decision")
-        assert action == "await_human_decision", action
-        return with_decision(self._draft("decision.recorded", "decided"))
+        assert action == "request_human_decision", action
+        return with_question(self._draft("decision.requested", "awaiting_human_decision"))
 
     def _record_intent(self) -> Label:
         """Append that an attempt is about to be sent, before anything is sent."""
-        number = self._number_to_send()
         draft = self._draft("dispatch.intended", "dispatched")
-        return self._append(about_attempt(draft, number, submission("not_submitted")), then="submit")
+        return self._append(about_attempt(draft, self.memory.number, submission("not_submitted")), then="submit")
 
     def _submit(self) -> Label:
         """Call the provider."""
-        request = self._last.idempotency
+        request = self._request()
         try:
             self.memory.reply = self._provider.submit(request.dispatch_key, request.request_digest)
         except ReplyLost:
@@ -198,14 +203,13 @@ class Coordinator:
 
     def _record_reply(self) -> Label:
         """Append what the provider has said, or that nobody knows."""
-        number, reply = self._last.idempotency.attempt_number, self.memory.reply
+        number, reply = self.memory.number, self.memory.reply
         if isinstance(reply, Accepted):
             draft = self._draft("dispatch.submitted", "dispatched")
             return self._append(about_attempt(draft, number, submission("submitted", reply.external_id)))
         if isinstance(reply, Rejected):
-            failure = self._judged(reply.code, "provider")
-            draft = self._draft("dispatch.rejected", "attempt_failed")
-            return self._append(about_attempt(draft, number, submission("definite_failure"), failure))
+            draft = self._draft("dispatch.rejected", "dispatched")
+            return self._append(about_attempt(draft, number, submission("definite_failure")))
         if self._limits.timeout_fails_attempt:
             draft = self._draft("dispatch.timed_out", "attempt_failed")
             failure = self._judged("reply_lost", "timeout")
@@ -215,39 +219,46 @@ class Coordinator:
 
     def _look_up(self) -> Label | None:
         """Ask the provider for the attempt in doubt, and decide on its answer."""
-        attempt = self._in_doubt()
+        if not self._provider.looks_up_by_key:
+            return "report_doubt"
         try:
-            self.memory.found = self._provider.look_up(self._key_in_doubt())
+            self.memory.found = self._provider.look_up(self._request().dispatch_key)
         except ReplyLost:
             return None
         except LookUpUnsupported:
-            return self._leave_to_an_operator(attempt)
+            return "report_doubt"
         if self.memory.found is not None:
             return "adopt"
         if self._limits.on_miss == "stop":
-            return self._leave_to_an_operator(attempt)
+            return "report_doubt"
+        # Cheap, and it narrows the time in which somebody else may have sent the work; nothing here closes it.
+        if self._ledger.read().head != self.memory.history.head:
+            return "rest"
         return "submit" if self._state.state == "dispatched" else "settle"
-
-    def _leave_to_an_operator(self, attempt: AttemptState | None) -> Label | None:
-        """Say on record that the attempt is in doubt, once; then there is nothing that a coordinator can do."""
-        return None if attempt is not None and attempt.submission == "ambiguous" else "report_doubt"
 
     def _settle(self) -> Label:
         """Append that an attempt that was given up never reached the provider."""
         draft = self._draft("dispatch.settled", self._state.state)
-        return self._append(about_attempt(draft, self._number_in_doubt(), submission("definite_failure")))
+        return self._append(about_attempt(draft, self.memory.number, submission("definite_failure")))
 
     def _report_doubt(self) -> Label:
         """Append that nobody knows whether the attempt reached the provider."""
         draft = self._draft("dispatch.in_doubt", self._state.state)
-        return self._append(about_attempt(draft, self._number_in_doubt(), submission("ambiguous")))
+        return self._append(about_attempt(draft, self.memory.number, submission("ambiguous")))
 
     def _adopt(self) -> Label:
-        """Append what the provider turned out to have; the run goes on with it."""
+        """Append what the provider turned out to have; a run that waits for it goes on with it.
+
+        An attempt that was given up is not taken up again, since a failed run can only begin another one. That one
+        would run beside the job that was found, so the failure is no longer worth another attempt: an operator's case.
+        """
         assert self.memory.found is not None
-        draft = self._draft("dispatch.adopted", "dispatched")
+        draft = self._draft("dispatch.adopted", self._state.state)
         provider = submission("submitted", self.memory.found.external_id)
-        return self._append(about_attempt(draft, self._number_in_doubt(), provider))
+        failure = None
+        if self._state.state == "attempt_failed":
+            failure = Failure("job_found_alive", "recovery_required", retryable=False)
+        return self._append(about_attempt(draft, self.memory.number, provider, failure))
 
     def _observe(self) -> Label | None:
         """Ask for the job's end, by the external id on record."""
@@ -289,24 +300,9 @@ class Coordinator:
     def _judged(self, code: str, classification: Literal["provider", "timeout"]) -> Failure:
         return Failure(code, classification, self._judgements.worth_another_attempt(code))
 
-    def _number_to_send(self) -> int:
-        """Return the number of the attempt to send: a retry is another attempt, never the failed one again."""
-        if self._plan.action == "retry_attempt":
-            assert self._state.current is not None
-            return self._state.current.number + 1
-        return self._last.idempotency.attempt_number
-
-    def _in_doubt(self) -> AttemptState | None:
-        """Return the attempt to reconcile: the first that is ambiguous, or the current one."""
-        ambiguous = [attempt for attempt in self._state.attempts if attempt.submission == "ambiguous"]
-        return ambiguous[0] if ambiguous else self._state.current
-
-    def _number_in_doubt(self) -> int:
-        attempt = self._in_doubt()
-        return self._last.idempotency.attempt_number if attempt is None else attempt.number
-
-    def _key_in_doubt(self) -> str:
-        return about_attempt(self._last, self._number_in_doubt()).idempotency.dispatch_key
+    def _request(self) -> Idempotency:
+        """Return by what the provider knows the attempt that the plan is about."""
+        return idempotency(self._last.work_unit, self.memory.number)
 
     @property
     def _state(self) -> RecoveredRunState:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from model.reference.killed_workflow.coordinator import Coordinator, Label
 from model.reference.killed_workflow.ledger import GitLedger, Head, History
-from model.reference.killed_workflow.planner import RecoveryPlan, plan_recovery
+from model.reference.killed_workflow.planner import RecoveryPlan
 from model.reference.killed_workflow.provider_client import Accepted
 from model.reference.killed_workflow.reconstruct import RecoveredRunState
 from model.reference.killed_workflow.records import Record, record_digest
@@ -35,7 +35,7 @@ class SendsUnconfirmed(Coordinator):
 
     def plan(self, state: RecoveredRunState) -> RecoveryPlan:
         """Plan a plain dispatch where the honest plan is to reconcile."""
-        plan = plan_recovery(state)
+        plan = super().plan(state)
         if plan.action == "reconcile_provider" and not state.needs_reconciliation:
             return RecoveryPlan("dispatch", "no confirmation, so nothing was sent", authority_required="dispatch")
         return plan
@@ -60,7 +60,7 @@ class IgnoresGates(Coordinator):
 
     def plan(self, state: RecoveredRunState) -> RecoveryPlan:
         """Plan what is honest, and leave out who has to allow it."""
-        return replace(plan_recovery(state), authority_required=None)
+        return replace(super().plan(state), authority_required=None)
 
 
 class ForgetsFailures(Coordinator):
@@ -89,8 +89,7 @@ class CallsBeforeIntent(Coordinator):
     """Calls the provider first and puts the intent on record after."""
 
     def _record_intent(self) -> Label:
-        number = self._number_to_send()
-        request = replace(self._last.idempotency, attempt_number=number)
+        request = self._request()
         self._provider.submit(request.dispatch_key, request.request_digest)
         return super()._record_intent()
 
@@ -98,8 +97,10 @@ class CallsBeforeIntent(Coordinator):
 class RetriesUnderOldKey(Coordinator):
     """Sends a retry as the attempt that has failed."""
 
-    def _number_to_send(self) -> int:
-        return self._last.idempotency.attempt_number
+    def number(self, state: RecoveredRunState, plan: RecoveryPlan) -> int:
+        """Return the number that the attempt before had."""
+        number = super().number(state, plan)
+        return number - 1 if plan.action == "retry_attempt" else number
 
 
 @dataclass(frozen=True, slots=True)

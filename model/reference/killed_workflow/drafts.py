@@ -160,6 +160,11 @@ def with_evidence(record: Record) -> Record:
     return replace(record, verification_results=(result,))
 
 
+def with_question(record: Record) -> Record:
+    """Return the record with a person asked to decide."""
+    return replace(record, human_decision=HumanDecision("pending"))
+
+
 def with_decision(record: Record) -> Record:
     """Return the record with a person's decision, which no later record may change."""
     reference = EvidenceReference("human_decision_record", digest({"decision": record.run_id}))

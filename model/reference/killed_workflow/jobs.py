@@ -87,15 +87,15 @@ class Jobs:
             first = self._database.execute(
                 "select request_digest, job from answers where dispatch_key = ?", (key,)
             ).fetchone()
-            if first is not None and self.conduct.deduplicates:
+            if first is not None:
                 if first[0] != request_digest:
                     raise KeyConflict(key)
                 return None if first[1] is None else self.job(first[1])
             job = self._accept(key) if answer == "accept" else None
-            self._database.execute(
-                "insert or ignore into answers values (?, ?, ?)",
-                (key, request_digest, None if job is None else job.number),
-            )
+            if self.conduct.deduplicates:
+                self._database.execute(
+                    "insert into answers values (?, ?, ?)", (key, request_digest, None if job is None else job.number)
+                )
             return job
 
     def _accept(self, key: str) -> Job:
@@ -144,7 +144,7 @@ class Jobs:
         return [Job(*row) for row in self._database.execute("select * from jobs order by number")]
 
     def rejected_keys(self) -> list[str]:
-        """Return the keys of which the first submission was rejected."""
+        """Return the keys of which it remembers that it rejected them."""
         return [row[0] for row in self._database.execute("select dispatch_key from answers where job is null")]
 
     def calls_under_way(self) -> list[Call]:

@@ -23,9 +23,6 @@ class Judgements(Protocol):
     def verified(self) -> bool | None:
         """Tell whether verification has given evidence (true) or ended in an error (false); None while it goes on."""
 
-    def decided(self) -> bool:
-        """Tell whether the person who is asked has decided."""
-
 
 @dataclass(slots=True)
 class Fixed:
@@ -35,7 +32,6 @@ class Fixed:
     admission: bool = True
     retryable: bool = True
     verification: bool | None = True
-    decision: bool = True
 
     def allows(self, gate: Gate) -> bool:
         """See `Judgements`."""
@@ -52,10 +48,6 @@ class Fixed:
     def verified(self) -> bool | None:
         """See `Judgements`."""
         return self.verification
-
-    def decided(self) -> bool:
-        """See `Judgements`."""
-        return self.decision
 
 
 @dataclass(frozen=True, slots=True)

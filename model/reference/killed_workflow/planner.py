@@ -16,6 +16,7 @@ Action = Literal[
     "none",
     "reconcile_provider",
     "observe_provider",
+    "record_failure",
     "preview",
     "admit",
     "dispatch",
@@ -61,8 +62,11 @@ _BY_STATE: dict[RunState, RecoveryPlan] = {
 """The situations that the state of the run alone decides."""
 
 
-def plan_recovery(state: RecoveredRunState) -> RecoveryPlan:
-    """Return the next safe step of a run; a pure function of what its records say."""
+def plan_recovery(state: RecoveredRunState, attempts: int | None = None) -> RecoveryPlan:
+    """Return the next safe step of a run; a pure function of what its records say.
+
+    `attempts` bounds the attempts of a run: a failure of the last one is for an operator, whatever was thought of it.
+    """
     if state.terminal or state.state == "admission_blocked":
         return RecoveryPlan("none", f"the run is {state.state}")
     if state.needs_reconciliation:
@@ -70,7 +74,7 @@ def plan_recovery(state: RecoveredRunState) -> RecoveryPlan:
     if state.state == "dispatched":
         return _plan_of_a_dispatch(state)
     if state.state == "attempt_failed":
-        return _plan_after_a_failure(state)
+        return _plan_after_a_failure(state, attempts)
     if state.state == "admitted" and any(attempt.submission == "submitted" for attempt in state.attempts):
         return _reconcile("something was sent although no dispatch is recorded")
     return _BY_STATE[state.state]
@@ -81,13 +85,16 @@ def _plan_of_a_dispatch(state: RecoveredRunState) -> RecoveryPlan:
     if submission == "submitted":
         return RecoveryPlan("observe_provider", "the provider has confirmed the submission")
     if submission == "definite_failure":
-        # The contract has no row for this. Nothing is under way, but whether to try again was never judged.
-        return RecoveryPlan("await_operator", "the submission failed, and no failed attempt is recorded")
+        # The contract has no row for this. Nothing is under way; that the attempt has failed only lacks its record.
+        return RecoveryPlan("record_failure", "the submission failed, and no failed attempt is on record")
     return _reconcile("the intent is recorded, and the call may have gone out before a crash")
 
 
-def _plan_after_a_failure(state: RecoveredRunState) -> RecoveryPlan:
-    failure = None if state.current is None else state.current.failure
+def _plan_after_a_failure(state: RecoveredRunState, attempts: int | None) -> RecoveryPlan:
+    current = state.current
+    failure = None if current is None else current.failure
+    if current is not None and attempts is not None and current.number >= attempts:
+        return RecoveryPlan("await_operator", "the last attempt failed")
     if failure is not None and failure.retryable:
         return RecoveryPlan("retry_attempt", f"{failure.code} is worth another attempt", authority_required="dispatch")
     return RecoveryPlan("await_operator", "the attempt failed, and nothing says that another is worth it")

@@ -40,9 +40,13 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class ProviderClient:
-    """A provider at a port of the loopback interface."""
+    """A provider at a port of the loopback interface.
+
+    `looks_up_by_key`: whether this driver can ask for work by its dispatch key; a driver that cannot is never asked to.
+    """
 
     port: int
+    looks_up_by_key: bool = True
     timeout_s: float = 5.0
 
     def submit(self, dispatch_key: str, request_digest: str) -> Accepted | Rejected:

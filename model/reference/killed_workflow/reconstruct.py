@@ -171,8 +171,10 @@ def extend(state: RecoveredRunState, record: Record) -> RecoveredRunState:
     Raises:
         RecoveryError: no run in that state goes on like this.
     """
+    # In the order in which the contract lists its reasons: a record that breaks several rules gets the first.
     _refuse_another_run(state, record)
     _refuse_an_illegal_transition(state, record)
+    attempts = _attempts_after(state, record)
     _refuse_a_changed_decision(state, record)
     return replace(
         state,
@@ -181,7 +183,7 @@ def extend(state: RecoveredRunState, record: Record) -> RecoveredRunState:
         head_sequence=record.ledger_sequence,
         head_digest=record_digest(record),
         last_event=record.event,
-        attempts=_attempts_after(state, record),
+        attempts=attempts,
         failures=state.failures if record.failure is None else (*state.failures, record.failure),
         candidate_reference=record.candidate_reference or state.candidate_reference,
         result_manifest=record.result_manifest or state.result_manifest,
@@ -204,13 +206,13 @@ def _refuse_an_illegal_transition(state: RecoveredRunState, record: Record) -> N
 
 def _refuse_a_changed_decision(state: RecoveredRunState, record: Record) -> None:
     decision = record.human_decision
-    if (decision.state == "recorded") != (decision.record is not None):
-        detail = f"{decision.state}, and {'a' if decision.record else 'no'} reference to a record"
-        raise RecoveryError("human_decision_inconsistent", record.ledger_sequence, detail)
     if state.human_decision.state == "recorded" and decision != state.human_decision:
         raise RecoveryError(
             "human_decision_changed", record.ledger_sequence, f"a recorded decision is {decision.state}"
         )
+    if (decision.state == "recorded") != (decision.record is not None):
+        detail = f"{decision.state}, and {'a' if decision.record else 'no'} reference to a record"
+        raise RecoveryError("human_decision_inconsistent", record.ledger_sequence, detail)
 
 
 def _attempts_after(state: RecoveredRunState, record: Record) -> tuple[AttemptState, ...]:
@@ -228,12 +230,12 @@ def _attempts_after(state: RecoveredRunState, record: Record) -> tuple[AttemptSt
 
 
 def _refuse_a_changed_attempt(known: Mapping[str, AttemptState], attempt: Attempt, sequence: int) -> None:
+    if any(attempt.attempt_number < other.number for other in known.values()):
+        raise RecoveryError("attempt_number_regressed", sequence, f"attempt {attempt.attempt_number} was over")
     same = known.get(attempt.attempt_id)
     if same is not None and (same.number, same.connector_id) != (attempt.attempt_number, attempt.connector_id):
         detail = f"{attempt.attempt_id} was number {same.number} at {same.connector_id}"
         raise RecoveryError("attempt_identity_changed", sequence, detail)
-    if any(attempt.attempt_number < other.number for other in known.values()):
-        raise RecoveryError("attempt_number_regressed", sequence, f"attempt {attempt.attempt_number} was over")
 
 
 def observed(before: AttemptState, provider: Provider | None, failure: Failure | None) -> AttemptState:
