@@ -51,7 +51,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A run of the model that explains a log; for each of its steps the event that records it, None for a hidden one."""
+    """A run of the model that explains a log, and for each step the event that records it: None for a hidden one."""
 
     trace: Trace
     events: tuple[Event | None, ...]
@@ -141,7 +141,7 @@ class Acceptor:
                 yield action
 
     def explanation(self, state: State | None = None) -> Explanation:
-        """Return a run that explains the events so far and leads to one of the possible states, the first unless told."""
+        """Return a run that explains the events so far, to one of the possible states; the first unless told."""
         steps: list[TraceStep] = []
         events: list[Event | None] = []
         stage = len(self.stages) - 1

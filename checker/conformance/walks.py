@@ -1,7 +1,7 @@
 """Random walks of an implementation, each of which must be a run of the model.
 
-The system says itself what may be tried (`Adapter.offers`); somebody draws from that: `random.Random` here, Hypothesis in
-the tests, which also shrinks what goes wrong. What the system then does is recorded, with what is observed after it,
+The system says itself what may be tried (`Adapter.offers`); somebody draws from that: `random.Random` here, Hypothesis
+in the tests, which also shrinks what goes wrong. What the system then does is recorded, with what is observed after it,
 and the model has to accept it with nothing hidden. So an implementation is caught that does more than the model allows,
 which driving it along the model's own transitions cannot see.
 """
@@ -123,7 +123,13 @@ class Wandered:
 
 
 def wander(
-    start: Callable[[State], Walk], initial: Sequence[State], seed: int, walks: int, length: int, stop: Callable[[], str]
+    start: Callable[[State], Walk],
+    initial: Sequence[State],
+    stop: Callable[[], str],
+    *,
+    seed: int,
+    walks: int,
+    length: int,
 ) -> Wandered:
     """Walk at random, from the initial states in turn; the same seed gives the same walks.
 
@@ -134,7 +140,8 @@ def wander(
     random = Random(seed)  # noqa: S311 - nothing is to be kept secret
     result = Wandered()
     for number in range(walks):
-        if result.cut := stop():
+        result.cut = stop()
+        if result.cut:
             break
         walk = start(initial[number % len(initial)])
         while walk.rejection is None and walk.taken + walk.refused < length and (offers := walk.offers()):
