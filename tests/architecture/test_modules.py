@@ -75,19 +75,13 @@ def test_no_other_distribution_provides_the_package(package: str) -> None:
     assert providers <= {"killpoint"}
 
 
-def declared_and_imported(requirements: list[str], sources: list[Path]) -> tuple[set[str], set[str]]:
-    """Return the distributions that requirements name, and those that files import."""
-    declared = {canonical(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
-    providers = importlib.metadata.packages_distributions()
-    foreign = {name for source in sources for name in imported_names(source)} - sys.stdlib_module_names - {*PACKAGES}
-    return declared, {canonical(distribution) for name in foreign for distribution in providers.get(name, [name])}
-
-
 def test_libraries_are_declared_exactly_where_they_are_imported() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    reference = [source for source in SOURCES if (ROOT / "model" / "reference") in source.parents]
+    extras = [each for name, extra in project["optional-dependencies"].items() if name != "test" for each in extra]
+    declared = {canonical(re.split(r"[^\w.-]", each)[0]) for each in [*project["dependencies"], *extras]}
+    providers = importlib.metadata.packages_distributions()
 
-    declared, imported = declared_and_imported(project["dependencies"], sorted({*SOURCES} - {*reference}))
-    assert imported == declared
-    declared, imported = declared_and_imported(project["optional-dependencies"]["reference"], reference)
+    foreign = {name for source in SOURCES for name in imported_names(source)} - sys.stdlib_module_names - {*PACKAGES}
+    imported = {canonical(distribution) for name in foreign for distribution in providers.get(name, [name])}
+
     assert imported == declared
