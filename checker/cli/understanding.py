@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from checker.cli.answering import answer
-from checker.cli.application import app
+from checker.cli.application import Purpose, command
 from checker.cli.options import (
     AsJson,
     Bound,
@@ -26,7 +26,7 @@ from checker.cli.options import (
 from checker.verdict import ExitCode
 
 
-@app.command()
+@command(Purpose.UNDERSTAND, "show killed_workflow")
 def show(*, specification: Specification, as_json: AsJson = False) -> None:
     """Show what a specification declares.
 
@@ -41,7 +41,7 @@ def show(*, specification: Specification, as_json: AsJson = False) -> None:
     answer("show", run, as_json=as_json)
 
 
-@app.command("list")
+@command(Purpose.UNDERSTAND, "list", "list lock file", 'list --pattern "absence believed"', name="list")
 def list_specifications(
     *,
     words: Annotated[
@@ -69,7 +69,11 @@ def list_specifications(
     answer("list", run, as_json=as_json)
 
 
-@app.command()
+@command(
+    Purpose.UNDERSTAND,
+    "trace killed_workflow -s q-a1-slow-coordinator",
+    "trace killed_workflow -m submit-without-look-up -p one_submission",
+)
 def trace(
     *,
     specification: Specification,
@@ -101,7 +105,7 @@ def trace(
     answer("trace", run, as_json=as_json)
 
 
-@app.command()
+@command(Purpose.UNDERSTAND, "table killed_workflow", "table killed_workflow plan --all")
 def table(
     *,
     specification: Specification,
@@ -139,7 +143,7 @@ def table(
     answer("table", run, as_json=as_json)
 
 
-@app.command()
+@command(Purpose.UNDERSTAND, "explain KP201")
 def explain(
     *, code: Annotated[str, typer.Argument(metavar="CODE", help="KP201, 201 or UNKNOWN_NAME.")], as_json: AsJson = False
 ) -> None:
