@@ -84,7 +84,7 @@ def kill_everywhere(
     tally: Tally,
     *,
     kills: int,
-    on_run: Callable[[int, int], None] = lambda done, of: None,
+    on_run: Callable[[int, int], None],
 ) -> Failed | None:
     """Run an errand under every plan of up to so many kills, the shortest ones first; return the first run that fails.
 
@@ -188,9 +188,7 @@ class _Run:
                     self._launch_until_it_ends(act)
                 else:
                     self._perform(act)
-            if len(self.kills) < len(self._plan):
-                message = "this came by fewer kill points than the same run before: not repeatable, so kills are missed"
-                raise Unexplained(message, self._follower.states)
+            self._require_all_kills()
             self._count(self._adapter.observe())
         except Unexplained as wrong:
             # What was observed may be no state of the model, and break a property all the same.
@@ -258,6 +256,11 @@ class _Run:
             self._follower.leave(instance)
         if not self._judge.system.specification.processes[instance.process].environment:
             self._follower.restart(instance)
+
+    def _require_all_kills(self) -> None:
+        if len(self.kills) < len(self._plan):
+            message = "this came by fewer kill points than the same run before: kills are missed if runs do not repeat"
+            raise Unexplained(message, self._follower.states)
 
     # -- what is made of it ----------------------------------------------------------------------------------------
 

@@ -34,24 +34,22 @@ class Worker:
         """Yield the label of each step before it is taken."""
         yield "rest"
         while self.has("asked") and not self.has("done"):
+            known = False
             if self.has("intent"):
                 yield "look_up"
+                known = self.ordered()
             else:
                 yield "record_intent"
                 self.write("intent")
+            while not known:
                 yield "submit"
-                yield from self.submit()
-            while not self.ordered():
-                yield "submit"
-                yield from self.submit()
+                self.order()
+                if not self.lost():
+                    break
+                yield "look_up"
+                known = self.ordered()
             yield from self.finish()
             yield "rest"
-
-    def submit(self) -> Iterator[str]:
-        """Order; where the answer is lost, look it up."""
-        self.order()
-        if self.lost():
-            yield "look_up"
 
     def order(self) -> None:
         """Do what cannot be undone."""
@@ -79,29 +77,18 @@ class Worker:
 class LooksNothingUp(Worker):
     """Takes every order that it finds no confirmation of for one that was not sent."""
 
-    def steps(self) -> Iterator[str]:
-        """Order anew after each crash."""
-        yield "rest"
-        while self.has("asked") and not self.has("done"):
-            if self.has("intent"):
-                yield "look_up"
-            else:
-                yield "record_intent"
-                self.write("intent")
-            yield "submit"
-            yield from self.submit()
-            yield from self.finish()
-            yield "rest"
+    def ordered(self) -> bool:
+        """Believe nothing."""
+        return False
 
 
 class OrdersTwice(Worker):
-    """Orders a second time where it should look up, and tells nobody."""
+    """Orders a second time to be sure."""
 
-    def ordered(self) -> bool:
-        """Order again to be sure."""
-        if self.has("orders") and not self.has("counted"):
-            self.order()
-        return True
+    def order(self) -> None:
+        """Do what cannot be undone, and do it again."""
+        super().order()
+        super().order()
 
 
 class SkipsAPoint(Worker):
@@ -153,6 +140,8 @@ def run_worker(argument: dict[str, Any], come_by: ComeBy) -> str:
 class Adapter:
     """The worker in this process, step by step, or as a process of its own."""
 
+    defect = ""
+    """What is wrong with it where a setting does not say."""
     observes = ("asked", "intent", "done", "order", "submissions", "worker at")
     defects = tuple(name for name in WORKERS if name)
 
@@ -171,7 +160,7 @@ class Adapter:
             raise UnknownSetting(setting.variant or setting.defect)
         self._directory.cleanup()
         self._directory = quick_directory()
-        self._defect = setting.defect
+        self._defect = setting.defect or self.defect
         self._reset_worker()
 
     def perform(self, action: Action) -> None:
@@ -230,3 +219,15 @@ class Adapter:
         self._lost = False
         self._steps = WORKERS[self._defect](self._path, lambda: self._lost).steps()
         self._at = next(self._steps)
+
+
+class ForgetfulAdapter(Adapter):
+    """The worker that looks nothing up."""
+
+    defect = "looks_nothing_up"
+
+
+class EagerAdapter(Adapter):
+    """The worker that orders twice."""
+
+    defect = "orders_twice"
