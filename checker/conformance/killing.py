@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from checker.conformance.adapter import Action, Adapter, Ended, Errand, Killable, Launch, Observation, Refused, Setting
+from checker.conformance.forking import ChildFailed
 from checker.conformance.following import Follower, Instance, Transitions, Unexplained, plain, same
 from checker.trace import Trace
 from model.evaluate import Evaluator
@@ -38,6 +39,8 @@ class Kill:
     instance: int
     point: str
     visit: int
+    again: bool = False
+    """Whether it was killed before: this is a recovery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,19 @@ class Tally:
     total: dict[str, int] = field(default_factory=dict)
     transitions: int = 0
     """Of the model, on the ways that explain the runs."""
+
+    def add(self, other: Tally) -> None:
+        """Take over what was done elsewhere."""
+        self.runs += other.runs
+        self.kills += other.kills
+        self.pairs += other.pairs
+        self.processes += other.processes
+        self.transitions += other.transitions
+        self.reached.update(other.reached)
+        self.killed_at.update(other.killed_at)
+        for name, most in other.most.items():
+            self.most[name] = max(self.most.get(name, 0), most)
+            self.total[name] = self.total.get(name, 0) + other.total.get(name, 0)
 
 
 def kill_everywhere(
@@ -190,6 +206,8 @@ class _Run:
                     self._perform(act)
             self._require_all_kills()
             self._count(self._adapter.observe())
+        except ChildFailed as broke_off:
+            failed = self._failed(str(broke_off), ())
         except Unexplained as wrong:
             # What was observed may be no state of the model, and break a property all the same.
             broken = self._judge.broken(self._follower.overlaid(self._adapter.observe(), self._private))
@@ -223,7 +241,7 @@ class _Run:
         self.visits += len(ended.points)
         killed = ended.how == "killed"
         if killed:
-            kill = Kill(launch.process, launch.instance, ended.points[-1], self.visits)
+            kill = Kill(launch.process, launch.instance, ended.points[-1], self.visits, again=bool(self.kills))
             self.kills.append(kill)
             self.visits = 0
             self._tally.kills += 1
