@@ -48,6 +48,7 @@ Label = Literal[
     "adopt",
     "observe",
     "record_outcome",
+    "call",
 ]
 """The kill points: where a coordinator stands before the step of that name."""
 
@@ -92,6 +93,10 @@ class Coordinator:
         self._limits = Limits() if limits is None else limits
         self._writer = Writer() if writer is None else writer
 
+    def close(self) -> None:
+        """Let go of the repository's files; a killed coordinator leaves that to the system."""
+        self._ledger.close()
+
     def run(self) -> Iterator[Label]:
         """Yield each kill point, then take the step after it; end where there is nothing to do now.
 
@@ -99,12 +104,15 @@ class Coordinator:
         """
         while True:
             yield self.at
-            following_label = self._step()
-            if following_label is None:
+            before, after = self.at, self._step()
+            if after is None:
                 return
-            if following_label == "rest":
+            if after == "rest":
                 self.memory = Memory()
-            self.at = following_label
+            self.at = after
+            if before == "report_doubt":
+                # Whoever has said on record that an operator is needed does not ask again by itself.
+                return
 
     def _step(self) -> Label | None:
         """Take the step before which the coordinator stands, and return the next; None where it has to wait."""
@@ -120,6 +128,7 @@ class Coordinator:
             "adopt": self._adopt,
             "observe": self._observe,
             "record_outcome": self._record_outcome,
+            "call": self._call,
         }[self.at]
         return step()
 
@@ -194,6 +203,9 @@ class Coordinator:
 
     def _submit(self) -> Label:
         """Call the provider."""
+        return self._call()
+
+    def _call(self) -> Label:
         request = self._request()
         try:
             self.memory.reply = self._provider.submit(request.dispatch_key, request.request_digest)

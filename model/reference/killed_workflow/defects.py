@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from model.reference.killed_workflow.coordinator import Coordinator, Label
@@ -107,7 +107,7 @@ class RetriesUnderOldKey(Coordinator):
 class Parts:
     """The parts of which a system is made."""
 
-    coordinator: Callable[..., Coordinator] = Coordinator
+    coordinator: type[Coordinator] = Coordinator
     ledger: type[GitLedger] = GitLedger
 
 

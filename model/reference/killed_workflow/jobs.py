@@ -27,10 +27,12 @@ class Conduct:
     """How this provider treats its callers.
 
     `deduplicates`: a repeated dispatch key gets its first answer again. `look_up`: whether jobs can be found by key.
+    `asks_gate`: it rejects whatever comes while the gate for dispatches is closed.
     """
 
     deduplicates: bool = False
     look_up: LookUp = "exact"
+    asks_gate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

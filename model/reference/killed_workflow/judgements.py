@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 from model.reference.killed_workflow.planner import Gate
@@ -26,16 +27,16 @@ class Judgements(Protocol):
 
 @dataclass(slots=True)
 class Fixed:
-    """Judgements that are what they were set to."""
+    """Judgements that are what they were set to; a gate is closed while a file of its name stands in a directory."""
 
-    gates: frozenset[Gate] = frozenset({"dispatch", "verification", "human_decision"})
+    closed_gates: Path | None = None
     admission: bool = True
     retryable: bool = True
     verification: bool | None = True
 
     def allows(self, gate: Gate) -> bool:
         """See `Judgements`."""
-        return gate in self.gates
+        return self.closed_gates is None or not (self.closed_gates / gate).exists()
 
     def admits(self) -> bool:
         """See `Judgements`."""

@@ -7,8 +7,9 @@ word, and a call that is still travelling one whose caller hears nothing, and bo
     GET  /submissions?dispatch_key=K                  200 {external_id} | 404 nothing | 501 no look-up by key
     GET  /jobs/N                                      200 {outcome} | 404
 
-    POST /control/reset {deduplicates, look_up}       start afresh
-    POST /control/next {answer, lose_reply, delay, stale}   how the next submission or look-up turns out; once
+    POST /control/reset {deduplicates, look_up, asks_gate}          start afresh
+    POST /control/turn {dispatch_key, answer, lose_reply, delay, stale}   how calls under a key turn out from now on
+    POST /control/gate {open}                         open or close the gate that it may ask
     POST /control/arrive {call, answer}               let a delayed submission arrive
     POST /control/finish {external_id, outcome}       let a job end
     GET  /control/state                               every job, rejected key and call under way
@@ -31,11 +32,11 @@ from model.reference.killed_workflow.jobs import Answer, Conduct, Jobs, KeyConfl
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How the next request of a caller turns out.
+    """How calls under a dispatch key turn out.
 
     `answer` is the verdict on a submission. `lose_reply`: it is carried out, and the caller hears nothing.
-    `delay`: the submission travels on until it is let arrive, and the caller hears nothing. `stale`: a look-up does
-    not see what there is.
+    `delay`: it travels on until it is let arrive, and the caller hears nothing. `stale`: a look-up does not see what
+    there is.
     """
 
     answer: Answer = "accept"
@@ -56,7 +57,8 @@ class Provider:
     def __init__(self, directory: Path, conduct: Conduct | None = None, port: int = 0) -> None:
         self.jobs = Jobs(directory / "provider.sqlite", Conduct() if conduct is None else conduct)
         self.lock = threading.Lock()
-        self.turn = Turn()
+        self._turns: dict[str, Turn] = {}
+        self._gate_open = True
         self._server = _Server(("127.0.0.1", port), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
@@ -80,33 +82,26 @@ class Provider:
         self._thread.join()
         self.jobs.close()
 
-    def take_turn(self) -> Turn:
-        """Return how the present request turns out, and forget it: it was meant once."""
-        turn, self.turn = self.turn, Turn()
-        return turn
-
     def submit(self, key: str, request_digest: str) -> _Reply | None:
         """Carry out a submission; None where the caller is to hear nothing."""
-        turn = self.take_turn()
+        turn = self._turns.get(key, Turn())
         if turn.delay:
             self.jobs.hold(key, request_digest)
             return None
+        closed = self.jobs.conduct.asks_gate and not self._gate_open
         try:
-            job = self.jobs.submit(key, request_digest, turn.answer)
+            job = self.jobs.submit(key, request_digest, "reject" if closed else turn.answer)
         except KeyConflict:
             return _Reply(409, {"code": "key_conflict"})
         if turn.lose_reply:
             return None
         return _Reply(422, {"code": "rejected"}) if job is None else _Reply(201, {"external_id": str(job.number)})
 
-    def look_up(self, key: str) -> _Reply | None:
+    def look_up(self, key: str) -> _Reply:
         """Look a job up by its dispatch key."""
-        turn = self.take_turn()
-        if turn.lose_reply:
-            return None
         if self.jobs.conduct.look_up == "absent":
             return _Reply(501, {"code": "no_look_up_by_key"})
-        job = None if turn.stale else self.jobs.find(key)
+        job = None if self._turns.get(key, Turn()).stale else self.jobs.find(key)
         return _Reply(404, {"code": "nothing"}) if job is None else _Reply(200, {"external_id": str(job.number)})
 
     def observe(self, external_id: str) -> _Reply:
@@ -117,10 +112,14 @@ class Provider:
     def control(self, command: str, body: dict[str, Any]) -> _Reply:
         """Do what a test decides in the provider's place."""
         if command == "reset":
-            self.turn = Turn()
+            self._turns.clear()
+            self._gate_open = True
             self.jobs.forget_everything(Conduct(**body))
-        elif command == "next":
-            self.turn = Turn(**body)
+        elif command == "turn":
+            key = body.pop("dispatch_key")
+            self._turns[key] = Turn(**body)
+        elif command == "gate":
+            self._gate_open = body["open"]
         elif command == "arrive":
             if not self.jobs.let_arrive(body["call"], body["answer"]):
                 return _Reply(404, {"code": "nothing"})

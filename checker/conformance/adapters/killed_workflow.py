@@ -1,0 +1,407 @@
+"""The reference implementation of the killed workflow, as an adapter: a git ledger, an HTTP provider, coordinators.
+
+What the model calls the ledger is what recovery reconstructs from the git repository, read anew for each observation;
+what it calls jobs, calls in flight and submissions is what the provider says of itself. A coordinator in this process
+is a generator that is dropped where the model has it crash; as a process of its own it is killed.
+
+A job of the model stands for the latest job that the provider has under a key: what holds lets there be one at most.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from checker.conformance.adapter import (
+    Action,
+    Ended,
+    Errand,
+    Launch,
+    Observation,
+    Plain,
+    Refused,
+    Setting,
+    UnknownSetting,
+)
+from checker.conformance.forking import ComeBy, Zygote, quick_directory
+from model.reference.killed_workflow.coordinator import Coordinator
+from model.reference.killed_workflow.defects import DEFECTS
+from model.reference.killed_workflow.drafts import Writer, dispatch_key, proposal
+from model.reference.killed_workflow.gated import AsksBeforeTheCall, StandsBeforeTheCall
+from model.reference.killed_workflow.judgements import Fixed, Limits
+from model.reference.killed_workflow.ledger import GitLedger
+from model.reference.killed_workflow.people import cancel_run, decide_run
+from model.reference.killed_workflow.provider import Provider
+from model.reference.killed_workflow.provider_client import Accepted, ProviderClient, Rejected
+from model.reference.killed_workflow.reconstruct import RecoveredRunState, RecoveryError, recover_run
+
+_MODULE = __name__
+_GATED = "revocable-gate"
+_PARAMETERS = {
+    "": {"attempts", "coordinators", "look_up_by_key", "on_miss", "deduplicates", "timeout_fails_attempt"},
+}
+_PARAMETERS[_GATED] = {*_PARAMETERS[""], "gate_is_asked"}
+"""The parameters that the implementation has, by the variants of the model that it can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Of which parts a coordinator is made, and what it is told; JSON can hold it, for it starts elsewhere too."""
+
+    directory: str
+    port: int
+    attempts: int
+    on_miss: Literal["submit", "stop"]
+    timeout_fails_attempt: bool
+    look_up_by_key: bool
+    gate_is_asked: str
+    defect: str
+    login: str = "coordinator"
+    admission: bool = True
+    retryable: bool = True
+    verification: bool = True
+
+    def judgements(self) -> Fixed:
+        """Return the judgements of those who are asked."""
+        return Fixed(Path(self.directory), self.admission, self.retryable, self.verification)
+
+    def coordinator(self, judgements: Fixed) -> Coordinator:
+        """Put a coordinator together, which knows nothing yet."""
+        parts = DEFECTS[self.defect]
+        kind = parts.coordinator
+        if self.gate_is_asked:
+            asking = AsksBeforeTheCall if self.gate_is_asked == "to_submit" else StandsBeforeTheCall
+            kind = type("Asking", tuple(dict.fromkeys((asking, kind, Coordinator))), {})
+        return kind(
+            parts.ledger(Path(self.directory, "ledger.git")),
+            ProviderClient(self.port, self.look_up_by_key),
+            judgements,
+            Limits(self.attempts, self.on_miss, self.timeout_fails_attempt),
+            Writer(self.login),
+        )
+
+
+def run_coordinator(argument: Mapping[str, Any], come_by: ComeBy) -> str:
+    """Be a coordinator as a process of its own."""
+    build = Build(**argument)
+    for label in build.coordinator(build.judgements()).run():
+        come_by(f"coordinator.{label}")
+    return "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted(Launch):
+    """A launch of a coordinator under which the environment decides as it is told here.
+
+    `answers` has for each attempt what the provider answers to it, in words: `accept`, `reject`, `accept lost`.
+    """
+
+    answers: tuple[str, ...] = ()
+    admission: bool = True
+    retryable: bool = True
+    verification: bool = True
+
+
+@dataclass(slots=True)
+class _Standing:
+    """A coordinator in this process, with what stands still while it does."""
+
+    coordinator: Coordinator
+    judgements: Fixed
+    steps: Iterator[str]
+
+
+class Adapter:
+    """The whole system: a directory with the ledger, a provider that lives on, and coordinators."""
+
+    observes = (
+        *("run", "attempt", "submission", "failure", "decision", "job", "in_flight", "submissions", "gate_open"),
+        *("coordinator at", "coordinator number", "coordinator reply", "coordinator seen", "coordinator fresh ledger"),
+    )
+    defects = tuple(name for name in DEFECTS if name)
+
+    def __init__(self) -> None:
+        self._home = quick_directory()
+        self._directory = Path(self._home.name)
+        self._provider = Provider(self._directory)
+        self._provider.start()
+        self._control = ProviderClient(self._provider.port)
+        self._zygote: Zygote | None = None
+        self._standing: list[_Standing] = []
+
+    def reset(self, setting: Setting) -> None:
+        """Begin a run anew, with a proposal and nothing else on record."""
+        if setting.variant not in _PARAMETERS or setting.defect not in DEFECTS:
+            raise UnknownSetting(f"variant {setting.variant or '-'}, defect {setting.defect or '-'}")
+        parameters: dict[str, Any] = dict(setting.parameters)
+        if unknown := parameters.keys() - _PARAMETERS[setting.variant]:
+            raise UnknownSetting(f"parameters {', '.join(sorted(unknown))}")
+        self._gated = setting.variant == _GATED
+        self._attempts: int = parameters["attempts"]
+        self._coordinators: int = parameters["coordinators"]
+        self._deduplicates: bool = parameters["deduplicates"]
+        self._build = Build(
+            str(self._directory),
+            self._provider.port,
+            self._attempts,
+            parameters["on_miss"],
+            parameters["timeout_fails_attempt"],
+            parameters["look_up_by_key"],
+            parameters.get("gate_is_asked", ""),
+            setting.defect,
+        )
+        self._close_ledgers()
+        self._set_gate(open_=True)
+        shutil.rmtree(self._directory / "ledger.git", ignore_errors=True)
+        self._ledger = GitLedger.create(self._directory / "ledger.git")
+        self._first = proposal("run-1", Writer())
+        self._ledger.append(self._first, None)
+        self._control.control(
+            "reset",
+            deduplicates=self._deduplicates,
+            look_up="exact" if self._build.look_up_by_key else "absent",
+            asks_gate=self._build.gate_is_asked == "by_the_provider",
+        )
+        self._standing = [self._new_coordinator(number) for number in range(self._coordinators)]
+
+    def close(self) -> None:
+        """End the provider and the parent of the coordinators, and remove the directory."""
+        if self._zygote is not None:
+            self._zygote.close()
+        self._close_ledgers()
+        self._provider.close()
+        self._home.cleanup()
+
+    # -- what happens ----------------------------------------------------------------------------------------------
+
+    def perform(self, action: Action) -> None:
+        """Let one thing happen."""
+        if action.process == "coordinator":
+            if self._standing[action.instance].coordinator.at != action.step:
+                raise Refused(f"it stands at {self._standing[action.instance].coordinator.at}")
+            if action.kind == "crash":
+                self._standing[action.instance] = self._new_coordinator(action.instance)
+            else:
+                self._take_step(self._standing[action.instance], action)
+            return
+        acts: dict[str, Callable[..., bool]] = {
+            "provider.finish": self._finish,
+            "provider.arrive": self._arrive,
+            "people.decide": lambda: decide_run(self._ledger),
+            "people.cancel": lambda: cancel_run(self._ledger),
+            "people.turn_gate": self._turn_gate,
+        }
+        if not acts[action.id](*action.choices):
+            raise Refused
+
+    def _take_step(self, standing: _Standing, action: Action) -> None:
+        """Arrange for what the environment decides on the way, then let the coordinator go on."""
+        choices: set[Plain] = {*action.choices}
+        standing.judgements.admission = "admission_blocked" not in choices
+        standing.judgements.retryable = "permanent" not in choices
+        standing.judgements.verification = "verification_error" not in choices
+        before = standing.coordinator.at
+        if before in {"submit", "call", "look_up"}:
+            number = standing.coordinator.memory.number
+            self._set_turn(
+                number,
+                answer="reject" if "refused" in choices else "accept",
+                lose_reply="lost_reply" in action.faults,
+                delay="late_call" in action.faults,
+                stale="stale_lookup" in action.faults,
+            )
+        if next(standing.steps, None) is None:
+            standing.steps = standing.coordinator.run()
+            next(standing.steps)
+            if standing.coordinator.at == before:
+                raise Refused(f"it waits at {before}")
+
+    def _finish(self, number: int, outcome: str) -> bool:
+        jobs = [job for job in self._control.state()["jobs"] if job["dispatch_key"] == self._key(number)]
+        return bool(jobs) and self._control.control("finish", external_id=jobs[-1]["number"], outcome=outcome)
+
+    def _arrive(self, number: int) -> bool:
+        calls = [call for call in self._control.state()["calls"] if call["dispatch_key"] == self._key(number)]
+        return bool(calls) and self._control.control("arrive", call=calls[0]["number"], answer="accept")
+
+    def _turn_gate(self) -> bool:
+        self._set_gate(open_=not self._gate_open)
+        return True
+
+    # -- what can be seen ------------------------------------------------------------------------------------------
+
+    def observe(self) -> Observation:
+        """Return what the ledger, the provider and each coordinator tell."""
+        seen: dict[str, Plain] = {**self._observed_ledger(), **self._observed_provider()}
+        if self._gated:
+            seen["gate_open"] = self._gate_open
+        for number, standing in enumerate(self._standing):
+            seen.update(self._observed_coordinator(self._name(number), standing.coordinator))
+        return seen
+
+    def _observed_ledger(self) -> dict[str, Plain]:
+        try:
+            state = recover_run(self._ledger)
+        except RecoveryError as refusal:
+            return {"run": f"{refusal.code}: {refusal.reason}"}
+        assert state is not None
+        seen: dict[str, Plain] = {
+            "run": state.state,
+            "attempt": 0 if state.current is None else state.current.number,
+            "decision": state.human_decision.state,
+        }
+        return seen | dict(self._observed_attempts(state))
+
+    def _observed_attempts(self, state: RecoveredRunState) -> Iterator[tuple[str, Plain]]:
+        known = {attempt.number: attempt for attempt in state.attempts}
+        for number in range(1, self._attempts + 1):
+            attempt = known.get(number)
+            failure = None if attempt is None else attempt.failure
+            submission = None if attempt is None else attempt.submission
+            yield f"submission[{number}]", submission or "unrecorded"
+            told = "no_failure" if failure is None else "retryable" if failure.retryable else "permanent"
+            yield f"failure[{number}]", told
+
+    def _observed_provider(self) -> dict[str, Plain]:
+        state = self._control.state()
+        seen: dict[str, Plain] = {}
+        for number in range(1, self._attempts + 1):
+            key = self._key(number)
+            jobs = [job["outcome"] for job in state["jobs"] if job["dispatch_key"] == key]
+            seen[f"job[{number}]"] = jobs[-1] if jobs else "turned_down" if key in state["rejected"] else "unknown"
+            seen[f"submissions[{number}]"] = len(jobs)
+            seen[f"in_flight[{number}]"] = sum(call["dispatch_key"] == key for call in state["calls"])
+        return seen
+
+    def _observed_coordinator(self, name: str, coordinator: Coordinator) -> dict[str, Plain]:
+        memory = coordinator.memory
+        reply = {Accepted: "accepted", Rejected: "refused", str: "lost"}.get(type(memory.reply), "no_reply")
+        head = memory.history.head
+        return {
+            f"{name} at": coordinator.at,
+            f"{name}.number": memory.number,
+            f"{name}.reply": reply,
+            f"{name}.seen": memory.outcome or "unknown",
+            f"{name} fresh ledger": head is not None and head == self._ledger.read().head,
+        }
+
+    # -- what may be tried -----------------------------------------------------------------------------------------
+
+    def offers(self) -> Sequence[Action]:
+        """Return what everybody might do now, in each way that it may turn out."""
+        return [*self._offers_of_coordinators(), *self._offers_of_others()]
+
+    def _offers_of_coordinators(self) -> Iterator[Action]:
+        for number, standing in enumerate(self._standing):
+            at = standing.coordinator.at
+            yield Action("crash", "coordinator", number, at, faults=("crash",))
+            for choices, faults in self._ways(standing.coordinator):
+                yield Action("step", "coordinator", number, at, choices, faults)
+
+    def _ways(self, coordinator: Coordinator) -> Iterator[tuple[tuple[Plain, ...], tuple[str, ...]]]:
+        """Yield how the step of a coordinator can turn out, where the environment has a say in it."""
+        at, plan = coordinator.at, coordinator.memory.plan
+        ways: list[tuple[Plain, ...]] = [()]
+        if at == ("call" if self._gated else "submit"):
+            yield (), ("late_call",)
+            folded = self._deduplicates and self._observed_provider()[f"job[{coordinator.memory.number}]"] != "unknown"
+            ways = [()] if folded else [("accepted",), ("refused",)]
+            yield from ((way, ("lost_reply",)) for way in ways)
+        elif at == "look_up":
+            yield (), ("stale_lookup",)
+        elif at == "advance" and plan is not None:
+            judged: dict[str, list[tuple[Plain, ...]]] = {
+                "admit": [("admitted",), ("admission_blocked",)],
+                "record_failure": [("retryable",), ("permanent",)],
+                "observe_verification": [("evidence_ready",), ("verification_error",)],
+            }
+            ways = [*judged.get(plan.action, [()]), ()]
+        elif at in {"record_outcome", "record_reply"}:
+            ways = [(), ("retryable",), ("permanent",)]
+        yield from ((way, ()) for way in ways)
+
+    def _offers_of_others(self) -> Iterator[Action]:
+        for number in range(1, self._attempts + 1):
+            for outcome in ("succeeded", "failed"):
+                yield Action("step", "provider", 0, "finish", (number, outcome))
+            yield Action("step", "provider", 0, "arrive", (number,))
+        for step in ("decide", "cancel", *(["turn_gate"] if self._gated else [])):
+            yield Action("step", "people", 0, step)
+
+    # -- processes of their own ------------------------------------------------------------------------------------
+
+    def errands(self) -> Sequence[Errand]:
+        """Return whole runs: how an attempt can go, and how a run can end."""
+        succeed = Action("step", "provider", 0, "finish", (1, "succeeded"))
+        fail = Action("step", "provider", 0, "finish", (1, "failed"))
+        second = Action("step", "provider", 0, "finish", (2, "succeeded"))
+        decide, cancel = (Action("step", "people", 0, step) for step in ("decide", "cancel"))
+        plain = Scripted("coordinator")
+        errands = [
+            Errand("decided", (plain, succeed, plain, decide, plain)),
+            Errand("retried", (plain, fail, plain, second, plain, decide)),
+            Errand("rejected", (Scripted("coordinator", answers=("reject", "accept")), second, plain)),
+            Errand("in-doubt", (Scripted("coordinator", answers=("accept lost",)), succeed, plain, decide)),
+            Errand("not-retried", (plain, fail, Scripted("coordinator", retryable=False), plain)),
+            Errand("blocked", (Scripted("coordinator", admission=False), plain)),
+            Errand("cancelled", (plain, cancel, plain)),
+        ]
+        if self._gated:
+            turn = Action("step", "people", 0, "turn_gate")
+            errands.append(Errand("gate-closed", (turn, plain, turn, plain, succeed, plain)))
+        return errands
+
+    def launch(self, launch: Launch, kill_at: int | None) -> Ended:
+        """Let a coordinator run as a process of its own, from what is in the repository."""
+        if self._zygote is None:
+            self._zygote = Zygote(_MODULE)
+        script = launch if isinstance(launch, Scripted) else Scripted(launch.process, launch.instance)
+        for number in range(1, self._attempts + 1):
+            words = script.answers[number - 1].split() if number <= len(script.answers) else ["accept"]
+            self._set_turn(number, answer=words[0], lose_reply="lost" in words)
+        build = {name: getattr(self._build, name) for name in Build.__slots__}
+        for name in ("admission", "retryable", "verification"):
+            build[name] = getattr(script, name)
+        build["login"] = f"coordinator-{launch.instance}"
+        ended = self._zygote.run(f"{_MODULE}:run_coordinator", build, kill_at=kill_at)
+        return Ended("killed" if ended.killed else "waiting", ended.points)
+
+    # -- parts -----------------------------------------------------------------------------------------------------
+
+    def _new_coordinator(self, number: int) -> _Standing:
+        if number < len(self._standing):
+            self._standing[number].coordinator.close()
+        judgements = self._build.judgements()
+        coordinator = self._build.coordinator(judgements)
+        steps: Iterator[str] = coordinator.run()
+        next(steps)
+        return _Standing(coordinator, judgements, steps)
+
+    def _close_ledgers(self) -> None:
+        for standing in self._standing:
+            standing.coordinator.close()
+        self._standing = []
+        if hasattr(self, "_ledger"):
+            self._ledger.close()
+
+    def _set_turn(self, number: int, **turn: Any) -> None:
+        self._control.control("turn", dispatch_key=self._key(number), **turn)
+
+    def _set_gate(self, *, open_: bool) -> None:
+        """Close or open the gate for dispatches, of which the authority's directory and the provider both know."""
+        self._gate_open = open_
+        closed = self._directory / "dispatch"
+        if open_:
+            closed.unlink(missing_ok=True)
+        else:
+            closed.touch()
+        self._control.control("gate", open=open_)
+
+    def _key(self, number: int) -> str:
+        return dispatch_key(self._first.work_unit, number)
+
+    def _name(self, number: int) -> str:
+        return "coordinator" if self._coordinators == 1 else f"coordinator[{number}]"
