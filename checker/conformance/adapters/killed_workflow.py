@@ -32,11 +32,11 @@ from model.reference.killed_workflow.defects import DEFECTS
 from model.reference.killed_workflow.drafts import Writer, dispatch_key, proposal
 from model.reference.killed_workflow.gated import AsksBeforeTheCall, StandsBeforeTheCall
 from model.reference.killed_workflow.judgements import Fixed, Limits
-from model.reference.killed_workflow.ledger import GitLedger
+from model.reference.killed_workflow.ledger import GitLedger, Head, History
 from model.reference.killed_workflow.people import cancel_run, decide_run
 from model.reference.killed_workflow.provider import Provider
 from model.reference.killed_workflow.provider_client import Accepted, ProviderClient, Rejected
-from model.reference.killed_workflow.reconstruct import RecoveredRunState, RecoveryError, recover_run
+from model.reference.killed_workflow.reconstruct import RecoveredRunState, RecoveryError, reconstruct_run_state
 
 _MODULE = __name__
 _GATED = "revocable-gate"
@@ -128,7 +128,6 @@ class Adapter:
         self._directory = Path(self._home.name)
         self._provider = Provider(self._directory)
         self._provider.start()
-        self._control = ProviderClient(self._provider.port)
         self._zygote: Zygote | None = None
         self._standing: list[_Standing] = []
 
@@ -159,7 +158,7 @@ class Adapter:
         self._ledger = GitLedger.create(self._directory / "ledger.git")
         self._first = proposal("run-1", Writer())
         self._ledger.append(self._first, None)
-        self._control.control(
+        self._control(
             "reset",
             deduplicates=self._deduplicates,
             look_up="exact" if self._build.look_up_by_key else "absent",
@@ -220,12 +219,12 @@ class Adapter:
                 raise Refused(f"it waits at {before}")
 
     def _finish(self, number: int, outcome: str) -> bool:
-        jobs = [job for job in self._control.state()["jobs"] if job["dispatch_key"] == self._key(number)]
-        return bool(jobs) and self._control.control("finish", external_id=jobs[-1]["number"], outcome=outcome)
+        jobs = [job for job in self._provider.state()["jobs"] if job["dispatch_key"] == self._key(number)]
+        return bool(jobs) and self._control("finish", external_id=jobs[-1]["number"], outcome=outcome)
 
     def _arrive(self, number: int) -> bool:
-        calls = [call for call in self._control.state()["calls"] if call["dispatch_key"] == self._key(number)]
-        return bool(calls) and self._control.control("arrive", call=calls[0]["number"], answer="accept")
+        calls = [call for call in self._provider.state()["calls"] if call["dispatch_key"] == self._key(number)]
+        return bool(calls) and self._control("arrive", call=calls[0]["number"], answer="accept")
 
     def _turn_gate(self) -> bool:
         self._set_gate(open_=not self._gate_open)
@@ -235,19 +234,19 @@ class Adapter:
 
     def observe(self) -> Observation:
         """Return what the ledger, the provider and each coordinator tell."""
-        seen: dict[str, Plain] = {**self._observed_ledger(), **self._observed_provider()}
+        history = self._ledger.read()
+        seen: dict[str, Plain] = {**self._observed_ledger(history), **self._observed_provider()}
         if self._gated:
             seen["gate_open"] = self._gate_open
         for number, standing in enumerate(self._standing):
-            seen.update(self._observed_coordinator(self._name(number), standing.coordinator))
+            seen.update(self._observed_coordinator(self._name(number), standing.coordinator, history.head))
         return seen
 
-    def _observed_ledger(self) -> dict[str, Plain]:
+    def _observed_ledger(self, history: History) -> dict[str, Plain]:
         try:
-            state = recover_run(self._ledger)
+            state = reconstruct_run_state(history.records)
         except RecoveryError as refusal:
             return {"run": f"{refusal.code}: {refusal.reason}"}
-        assert state is not None
         seen: dict[str, Plain] = {
             "run": state.state,
             "attempt": 0 if state.current is None else state.current.number,
@@ -266,7 +265,7 @@ class Adapter:
             yield f"failure[{number}]", told
 
     def _observed_provider(self) -> dict[str, Plain]:
-        state = self._control.state()
+        state = self._provider.state()
         seen: dict[str, Plain] = {}
         for number in range(1, self._attempts + 1):
             key = self._key(number)
@@ -276,7 +275,7 @@ class Adapter:
             seen[f"in_flight[{number}]"] = sum(call["dispatch_key"] == key for call in state["calls"])
         return seen
 
-    def _observed_coordinator(self, name: str, coordinator: Coordinator) -> dict[str, Plain]:
+    def _observed_coordinator(self, name: str, coordinator: Coordinator, now: Head | None) -> dict[str, Plain]:
         memory = coordinator.memory
         reply = {Accepted: "accepted", Rejected: "refused", str: "lost"}.get(type(memory.reply), "no_reply")
         head = memory.history.head
@@ -285,7 +284,7 @@ class Adapter:
             f"{name}.number": memory.number,
             f"{name}.reply": reply,
             f"{name}.seen": memory.outcome or "unknown",
-            f"{name} fresh ledger": head is not None and head == self._ledger.read().head,
+            f"{name} fresh ledger": head is not None and head == now,
         }
 
     # -- what may be tried -----------------------------------------------------------------------------------------
@@ -387,8 +386,12 @@ class Adapter:
         if hasattr(self, "_ledger"):
             self._ledger.close()
 
+    def _control(self, command: str, **body: Any) -> bool:
+        """Decide something in the provider's place; false where it cannot be."""
+        return self._provider.control(command, body).status == 200
+
     def _set_turn(self, number: int, **turn: Any) -> None:
-        self._control.control("turn", dispatch_key=self._key(number), **turn)
+        self._control("turn", dispatch_key=self._key(number), **turn)
 
     def _set_gate(self, *, open_: bool) -> None:
         """Close or open the gate for dispatches, of which the authority's directory and the provider both know."""
@@ -398,7 +401,7 @@ class Adapter:
             closed.unlink(missing_ok=True)
         else:
             closed.touch()
-        self._control.control("gate", open=open_)
+        self._control("gate", open=open_)
 
     def _key(self, number: int) -> str:
         return dispatch_key(self._first.work_unit, number)

@@ -46,7 +46,9 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reply:
+class Reply:
+    """An HTTP status and the JSON object that comes with it."""
+
     status: int
     body: dict[str, Any]
 
@@ -56,7 +58,7 @@ class Provider:
 
     def __init__(self, directory: Path, conduct: Conduct | None = None, port: int = 0) -> None:
         self.jobs = Jobs(directory / "provider.sqlite", Conduct() if conduct is None else conduct)
-        self.lock = threading.Lock()
+        self._lock = threading.Lock()
         self._turns: dict[str, Turn] = {}
         self._gate_open = True
         self._server = _Server(("127.0.0.1", port), _handler(self))
@@ -82,64 +84,65 @@ class Provider:
         self._thread.join()
         self.jobs.close()
 
-    def submit(self, key: str, request_digest: str) -> _Reply | None:
+    def submit(self, key: str, request_digest: str) -> Reply | None:
         """Carry out a submission; None where the caller is to hear nothing."""
-        turn = self._turns.get(key, Turn())
-        if turn.delay:
-            self.jobs.hold(key, request_digest)
-            return None
-        closed = self.jobs.conduct.asks_gate and not self._gate_open
-        try:
-            job = self.jobs.submit(key, request_digest, "reject" if closed else turn.answer)
-        except KeyConflict:
-            return _Reply(409, {"code": "key_conflict"})
-        if turn.lose_reply:
-            return None
-        return _Reply(422, {"code": "rejected"}) if job is None else _Reply(201, {"external_id": str(job.number)})
+        with self._lock:
+            turn = self._turns.get(key, Turn())
+            if turn.delay:
+                self.jobs.hold(key, request_digest)
+                return None
+            closed = self.jobs.conduct.asks_gate and not self._gate_open
+            try:
+                job = self.jobs.submit(key, request_digest, "reject" if closed else turn.answer)
+            except KeyConflict:
+                return Reply(409, {"code": "key_conflict"})
+            if turn.lose_reply:
+                return None
+            return Reply(422, {"code": "rejected"}) if job is None else Reply(201, {"external_id": str(job.number)})
 
-    def look_up(self, key: str) -> _Reply:
+    def look_up(self, key: str) -> Reply:
         """Look a job up by its dispatch key."""
-        if self.jobs.conduct.look_up == "absent":
-            return _Reply(501, {"code": "no_look_up_by_key"})
-        job = None if self._turns.get(key, Turn()).stale else self.jobs.find(key)
-        return _Reply(404, {"code": "nothing"}) if job is None else _Reply(200, {"external_id": str(job.number)})
+        with self._lock:
+            if self.jobs.conduct.look_up == "absent":
+                return Reply(501, {"code": "no_look_up_by_key"})
+            job = None if self._turns.get(key, Turn()).stale else self.jobs.find(key)
+            return Reply(404, {"code": "nothing"}) if job is None else Reply(200, {"external_id": str(job.number)})
 
-    def observe(self, external_id: str) -> _Reply:
+    def observe(self, external_id: str) -> Reply:
         """Tell what has become of a job."""
-        job = self.jobs.job(int(external_id)) if external_id.isdecimal() else None
-        return _Reply(404, {"code": "nothing"}) if job is None else _Reply(200, {"outcome": job.outcome})
+        with self._lock:
+            job = self.jobs.job(int(external_id)) if external_id.isdecimal() else None
+            return Reply(404, {"code": "nothing"}) if job is None else Reply(200, {"outcome": job.outcome})
 
-    def control(self, command: str, body: dict[str, Any]) -> _Reply:
+    def control(self, command: str, body: dict[str, Any]) -> Reply:
         """Do what a test decides in the provider's place."""
-        if command == "reset":
-            self._turns.clear()
-            self._gate_open = True
-            self.jobs.forget_everything(Conduct(**body))
-        elif command == "turn":
-            key = body.pop("dispatch_key")
-            self._turns[key] = Turn(**body)
-        elif command == "gate":
-            self._gate_open = body["open"]
-        elif command == "arrive":
-            if not self.jobs.let_arrive(body["call"], body["answer"]):
-                return _Reply(404, {"code": "nothing"})
-        elif command == "finish":
-            if self.jobs.finish(int(body["external_id"]), body["outcome"]) is None:
-                return _Reply(404, {"code": "nothing"})
-        else:
-            return _Reply(404, {"code": "no_such_command"})
-        return _Reply(200, {})
+        with self._lock:
+            if command == "reset":
+                self._turns.clear()
+                self._gate_open = True
+                self.jobs.forget_everything(Conduct(**body))
+            elif command == "turn":
+                self._turns[body["dispatch_key"]] = Turn(**{k: v for k, v in body.items() if k != "dispatch_key"})
+            elif command == "gate":
+                self._gate_open = body["open"]
+            elif command == "arrive":
+                if not self.jobs.let_arrive(body["call"], body["answer"]):
+                    return Reply(404, {"code": "nothing"})
+            elif command == "finish":
+                if self.jobs.finish(int(body["external_id"]), body["outcome"]) is None:
+                    return Reply(404, {"code": "nothing"})
+            else:
+                return Reply(404, {"code": "no_such_command"})
+            return Reply(200, {})
 
-    def state(self) -> _Reply:
+    def state(self) -> dict[str, Any]:
         """Tell everything that the provider remembers."""
-        return _Reply(
-            200,
-            {
+        with self._lock:
+            return {
                 "jobs": [asdict(job) for job in self.jobs.all_jobs()],
                 "rejected": self.jobs.rejected_keys(),
                 "calls": [asdict(call) for call in self.jobs.calls_under_way()],
-            },
-        )
+            }
 
 
 class _Server(ThreadingHTTPServer):
@@ -156,27 +159,25 @@ def _handler(provider: Provider) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             address = urlsplit(self.path)
-            with provider.lock:
-                if address.path == "/submissions":
-                    self._answer(provider.look_up(parse_qs(address.query)["dispatch_key"][0]))
-                elif address.path.startswith("/jobs/"):
-                    self._answer(provider.observe(address.path.removeprefix("/jobs/")))
-                elif address.path == "/control/state":
-                    self._answer(provider.state())
-                else:
-                    self._answer(_Reply(404, {"code": "no_such_address"}))
+            if address.path == "/submissions":
+                self._answer(provider.look_up(parse_qs(address.query)["dispatch_key"][0]))
+            elif address.path.startswith("/jobs/"):
+                self._answer(provider.observe(address.path.removeprefix("/jobs/")))
+            elif address.path == "/control/state":
+                self._answer(Reply(200, provider.state()))
+            else:
+                self._answer(Reply(404, {"code": "no_such_address"}))
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
-            with provider.lock:
-                if self.path == "/submissions":
-                    self._answer(provider.submit(body["dispatch_key"], body["request_digest"]))
-                elif self.path.startswith("/control/"):
-                    self._answer(provider.control(self.path.removeprefix("/control/"), body))
-                else:
-                    self._answer(_Reply(404, {"code": "no_such_address"}))
+            if self.path == "/submissions":
+                self._answer(provider.submit(body["dispatch_key"], body["request_digest"]))
+            elif self.path.startswith("/control/"):
+                self._answer(provider.control(self.path.removeprefix("/control/"), body))
+            else:
+                self._answer(Reply(404, {"code": "no_such_address"}))
 
-        def _answer(self, reply: _Reply | None) -> None:
+        def _answer(self, reply: Reply | None) -> None:
             if reply is None:
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
