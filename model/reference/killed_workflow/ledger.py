@@ -108,8 +108,9 @@ class GitLedger:
         Raises:
             Conflict: it is not; nothing was written.
             Locked: another writer holds git's lock and does not let go of it.
-            ChainBroken: the record does not continue the chain, or the chain is broken already.
+            ChainBroken: the record is malformed or does not continue the chain, or the chain is broken already.
         """
+        _record(canonical(record))
         history = self.read()
         if history.head != expected:
             raise Conflict(f"the head has moved on from {expected} to {history.head}")

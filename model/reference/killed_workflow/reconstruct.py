@@ -138,118 +138,138 @@ def reconstruct_run_state(records: Sequence[Record]) -> RecoveredRunState:
     Raises:
         RecoveryError: with the reason and the number of the first record that cannot follow those before it.
     """
-    if not records:
-        raise RecoveryError("nothing_recorded", 0, "there is no record to reconstruct from")
-    state = begin(records[0])
-    for record in records[1:]:
-        state = extend(state, record)
-    return state
+    return Reader().reconstruct(records)
 
 
-def begin(record: Record) -> RecoveredRunState:
-    """Return the state after the first record: a run begins as a proposal.
+class Reader:
+    """The rules of a legal history, one method each, and what is kept of a record that keeps them.
 
-    Raises:
-        RecoveryError: it begins as something else, or the record contradicts itself.
+    It has no state. A defect is a subclass with one rule less.
     """
-    if record.event.state != "proposed":
-        raise RecoveryError("illegal_transition", record.ledger_sequence, f"a run begins as {record.event.state}")
-    empty = RecoveredRunState(
-        identity=_identity(record),
-        dispatch_key=record.idempotency.dispatch_key,
-        state="proposed",
-        head_sequence=0,
-        head_digest="",
-        last_event=record.event,
-    )
-    return extend(empty, record)
 
+    def reconstruct(self, records: Sequence[Record]) -> RecoveredRunState:
+        """See `reconstruct_run_state`."""
+        if not records:
+            raise RecoveryError("nothing_recorded", 0, "there is no record to reconstruct from")
+        state = self.begin(records[0])
+        for record in records[1:]:
+            state = self.extend(state, record)
+        return state
 
-def extend(state: RecoveredRunState, record: Record) -> RecoveredRunState:
-    """Return the state after one more record.
+    def begin(self, record: Record) -> RecoveredRunState:
+        """Return the state after the first record: a run begins as a proposal.
 
-    Raises:
-        RecoveryError: no run in that state goes on like this.
-    """
-    # In the order in which the contract lists its reasons: a record that breaks several rules gets the first.
-    _refuse_another_run(state, record)
-    _refuse_an_illegal_transition(state, record)
-    attempts = _attempts_after(state, record)
-    _refuse_a_changed_decision(state, record)
-    return replace(
-        state,
-        dispatch_key=record.idempotency.dispatch_key,
-        state=record.event.state,
-        head_sequence=record.ledger_sequence,
-        head_digest=record_digest(record),
-        last_event=record.event,
-        attempts=attempts,
-        failures=state.failures if record.failure is None else (*state.failures, record.failure),
-        candidate_reference=record.candidate_reference or state.candidate_reference,
-        result_manifest=record.result_manifest or state.result_manifest,
-        verification_results=(*state.verification_results, *record.verification_results),
-        human_decision=record.human_decision,
-    )
-
-
-def _refuse_another_run(state: RecoveredRunState, record: Record) -> None:
-    if _identity(record) != state.identity:
-        raise RecoveryError("run_identity_changed", record.ledger_sequence, f"a record of {record.run_id}")
-
-
-def _refuse_an_illegal_transition(state: RecoveredRunState, record: Record) -> None:
-    """Let a repeat through, which is a further observation; but nothing follows the end of a run, not even a repeat."""
-    before, after = state.state, record.event.state
-    if before in TERMINAL or (after != before and after not in NEXT_STATES[before]):
-        raise RecoveryError("illegal_transition", record.ledger_sequence, f"{before} cannot be followed by {after}")
-
-
-def _refuse_a_changed_decision(state: RecoveredRunState, record: Record) -> None:
-    decision = record.human_decision
-    if state.human_decision.state == "recorded" and decision != state.human_decision:
-        raise RecoveryError(
-            "human_decision_changed", record.ledger_sequence, f"a recorded decision is {decision.state}"
+        Raises:
+            RecoveryError: it begins as something else, or the record contradicts itself.
+        """
+        self.refuse_a_wrong_beginning(record)
+        empty = RecoveredRunState(
+            identity=_identity(record),
+            dispatch_key=record.idempotency.dispatch_key,
+            state=record.event.state,
+            head_sequence=0,
+            head_digest="",
+            last_event=record.event,
         )
-    if (decision.state == "recorded") != (decision.record is not None):
-        detail = f"{decision.state}, and {'a' if decision.record else 'no'} reference to a record"
-        raise RecoveryError("human_decision_inconsistent", record.ledger_sequence, detail)
+        return self._with(empty, record)
 
+    def extend(self, state: RecoveredRunState, record: Record) -> RecoveredRunState:
+        """Return the state after one more record.
 
-def _attempts_after(state: RecoveredRunState, record: Record) -> tuple[AttemptState, ...]:
-    """Return all attempts, the failed ones too, each with the latest that is known of it."""
-    if record.attempt is None:
-        if record.provider is not None:
-            detail = f"{record.provider.submission_state}, of no attempt"
-            raise RecoveryError("submission_without_attempt", record.ledger_sequence, detail)
-        return state.attempts
-    known = {attempt.attempt_id: attempt for attempt in state.attempts}
-    _refuse_a_changed_attempt(known, record.attempt, record.ledger_sequence)
-    before = known.get(record.attempt.attempt_id, _first_seen(record.attempt))
-    known[record.attempt.attempt_id] = observed(before, record.provider, record.failure)
-    return tuple(known.values())
+        Raises:
+            RecoveryError: no run in that state goes on like this.
+        """
+        self.refuse_another_run(state, record)
+        self.refuse_an_illegal_transition(state, record)
+        return self._with(state, record)
 
+    def _with(self, state: RecoveredRunState, record: Record) -> RecoveredRunState:
+        # In the order in which the contract lists its reasons: a record that breaks several rules gets the first.
+        attempts = self._attempts_after(state, record)
+        self.refuse_a_changed_decision(state, record)
+        self.refuse_an_inconsistent_decision(record)
+        return replace(
+            state,
+            dispatch_key=record.idempotency.dispatch_key,
+            state=record.event.state,
+            head_sequence=record.ledger_sequence,
+            head_digest=record_digest(record),
+            last_event=record.event,
+            attempts=attempts,
+            failures=state.failures if record.failure is None else (*state.failures, record.failure),
+            candidate_reference=record.candidate_reference or state.candidate_reference,
+            result_manifest=record.result_manifest or state.result_manifest,
+            verification_results=(*state.verification_results, *record.verification_results),
+            human_decision=record.human_decision,
+        )
 
-def _refuse_a_changed_attempt(known: Mapping[str, AttemptState], attempt: Attempt, sequence: int) -> None:
-    if any(attempt.attempt_number < other.number for other in known.values()):
-        raise RecoveryError("attempt_number_regressed", sequence, f"attempt {attempt.attempt_number} was over")
-    same = known.get(attempt.attempt_id)
-    if same is not None and (same.number, same.connector_id) != (attempt.attempt_number, attempt.connector_id):
-        detail = f"{attempt.attempt_id} was number {same.number} at {same.connector_id}"
-        raise RecoveryError("attempt_identity_changed", sequence, detail)
+    def _attempts_after(self, state: RecoveredRunState, record: Record) -> tuple[AttemptState, ...]:
+        """Return all attempts, the failed ones too, each with the latest that is known of it."""
+        if record.attempt is None:
+            if record.provider is not None:
+                detail = f"{record.provider.submission_state}, of no attempt"
+                raise RecoveryError("submission_without_attempt", record.ledger_sequence, detail)
+            return state.attempts
+        known = {attempt.attempt_id: attempt for attempt in state.attempts}
+        self.refuse_a_regressed_number(known, record.attempt, record.ledger_sequence)
+        self.refuse_a_changed_attempt(known, record.attempt, record.ledger_sequence)
+        before = known.get(record.attempt.attempt_id, _first_seen(record.attempt))
+        known[record.attempt.attempt_id] = self.observed(before, record.provider, record.failure)
+        return tuple(known.values())
 
+    def observed(self, before: AttemptState, provider: Provider | None, failure: Failure | None) -> AttemptState:
+        """Return what is known of an attempt after one more record; what it does not speak of stays as it was."""
+        after = before if failure is None else replace(before, failure=failure)
+        if provider is None:
+            return after
+        return replace(
+            after,
+            submission=provider.submission_state,
+            external_run_id=provider.external_run_id,
+            external_session_id=provider.external_session_id,
+            external_job_id=provider.external_job_id,
+        )
 
-def observed(before: AttemptState, provider: Provider | None, failure: Failure | None) -> AttemptState:
-    """Return what is known of an attempt after one more record; what the record does not speak of stays as it was."""
-    after = before if failure is None else replace(before, failure=failure)
-    if provider is None:
-        return after
-    return replace(
-        after,
-        submission=provider.submission_state,
-        external_run_id=provider.external_run_id,
-        external_session_id=provider.external_session_id,
-        external_job_id=provider.external_job_id,
-    )
+    def refuse_a_wrong_beginning(self, record: Record) -> None:
+        """Refuse a first record that is no proposal."""
+        if record.event.state != "proposed":
+            raise RecoveryError("illegal_transition", record.ledger_sequence, f"a run begins as {record.event.state}")
+
+    def refuse_another_run(self, state: RecoveredRunState, record: Record) -> None:
+        """Refuse a record of another run, project, repository or piece of work."""
+        if _identity(record) != state.identity:
+            raise RecoveryError("run_identity_changed", record.ledger_sequence, f"a record of {record.run_id}")
+
+    def refuse_an_illegal_transition(self, state: RecoveredRunState, record: Record) -> None:
+        """Let a repeat through, a further observation; but nothing follows the end of a run, not even a repeat."""
+        before, after = state.state, record.event.state
+        if before in TERMINAL or (after != before and after not in NEXT_STATES[before]):
+            raise RecoveryError("illegal_transition", record.ledger_sequence, f"{before} is not followed by {after}")
+
+    def refuse_a_regressed_number(self, known: Mapping[str, AttemptState], attempt: Attempt, sequence: int) -> None:
+        """Refuse a report on an attempt when one of a higher number is on record."""
+        if any(attempt.attempt_number < other.number for other in known.values()):
+            raise RecoveryError("attempt_number_regressed", sequence, f"attempt {attempt.attempt_number} was over")
+
+    def refuse_a_changed_attempt(self, known: Mapping[str, AttemptState], attempt: Attempt, sequence: int) -> None:
+        """Refuse a known attempt under another number or at another connector."""
+        same = known.get(attempt.attempt_id)
+        if same is not None and (same.number, same.connector_id) != (attempt.attempt_number, attempt.connector_id):
+            detail = f"{attempt.attempt_id} was number {same.number} at {same.connector_id}"
+            raise RecoveryError("attempt_identity_changed", sequence, detail)
+
+    def refuse_a_changed_decision(self, state: RecoveredRunState, record: Record) -> None:
+        """Refuse anything but the same decision once one is recorded."""
+        before, after = state.human_decision, record.human_decision
+        if before.state == "recorded" and after != before:
+            raise RecoveryError("human_decision_changed", record.ledger_sequence, f"it was recorded, now {after.state}")
+
+    def refuse_an_inconsistent_decision(self, record: Record) -> None:
+        """Refuse a recorded decision without a reference, and a reference without a recorded decision."""
+        decision = record.human_decision
+        if (decision.state == "recorded") != (decision.record is not None):
+            detail = f"{decision.state}, and {'a' if decision.record else 'no'} reference to a record"
+            raise RecoveryError("human_decision_inconsistent", record.ledger_sequence, detail)
 
 
 def _first_seen(attempt: Attempt) -> AttemptState:

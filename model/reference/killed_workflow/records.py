@@ -243,14 +243,13 @@ def record_digest(record: Record) -> str:
 def check_form(record: Record) -> None:
     """Check what the form of a record demands between its fields.
 
+    Whether a human decision has the reference that it needs is left to who reconstructs a run, and has a reason for it.
+
     Raises:
-        Malformed: a first record with a predecessor or a later one without; a reference of the wrong kind; a reference
-            to a human decision that is not recorded.
+        Malformed: a first record with a predecessor or a later one without; a reference of the wrong kind.
     """
     if (record.ledger_sequence == 1) != (record.previous_record_digest is None):
         raise Malformed("exactly the first record has no predecessor")
-    if record.human_decision.state != "recorded" and record.human_decision.record is not None:
-        raise Malformed("a human decision that is not recorded has no record")
     expected = [
         (record.candidate_reference, "candidate_reference"),
         (record.result_manifest, "result_manifest"),
