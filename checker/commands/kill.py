@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from checker.commands.answers import print_document, warn
+from checker.commands.answers import print_document, say, unwritable, warn
 from checker.commands.choices import check_names, raise_if_any
 from checker.commands.implementations import Implementation, Wanted, blaming, implementations, opened
 from checker.commands.refusal import BadInput
@@ -16,10 +16,12 @@ from checker.conformance.adapter import Killable
 from checker.conformance.killing import KillableAdapter
 from checker.conformance.scenarios import How, Killed, NoErrand, kill_scenario
 from checker.exploration import Exploration
+from checker.reporting.conformancerecord import record_part
 from checker.reporting.documents import file_document
 from checker.reporting.envelope import Document
 from checker.reporting.kills import caught_document, caught_lines, killed_document, killed_lines
 from checker.reporting.output import Output, standard_output
+from checker.reporting.reports import checkout_root, record_name
 from checker.verdict import ExitCode, worst
 from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
 from model.specification import Scenario
@@ -79,6 +81,7 @@ def run(options: KillOptions, running: RunOptions) -> ExitCode:
                     output.flush()
             if not options.as_json:
                 output.lines(caught_lines(report.caught, output.width))
+    _record(options, reports)
     code = worst(_code(killed) for report in reports for killed in report.scenarios)
     if options.as_json:
         print_document("kill", code, {"files": [_document(report, options) for report in reports]})
@@ -101,6 +104,27 @@ def _document(report: _Report, options: KillOptions) -> Document:
         "scenarios": [killed_document(source, killed) for killed in report.scenarios],
         "defects": caught_document(report.caught) if options.defects else None,
     }
+
+
+def _record(options: KillOptions, reports: Sequence[_Report]) -> None:
+    """Refresh the record of a checkout where all its specifications were gone over in full."""
+    root = checkout_root()
+    narrowed = options.specifications or options.scenarios or options.errands or options.wanted.named or options.defect
+    if root is None or narrowed or not options.pairs or not options.defects:
+        return
+    if any(killed.cut for report in reports for killed in report.scenarios):
+        say("reports/ is not refreshed: the run was cut short")
+        return
+    names = [record_name(report.implementation.loaded.path, root) for report in reports]
+    documents = dict(zip(names, (_document(report, options) for report in reports), strict=True))
+    seconds = {
+        name: {killed.claim.name: round(killed.seconds, 3) for killed in report.scenarios}
+        for name, report in zip(names, reports, strict=True)
+    }
+    try:
+        record_part(root / "reports", "killed", "killpoint kill --defects", documents, seconds)
+    except OSError as error:
+        raise unwritable(root / "reports", error) from error
 
 
 def _conclude(output: Output, reports: Sequence[_Report]) -> None:
@@ -138,8 +162,17 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
             tell=lambda text: runner.progress.tell(f"{file}, {text}"),
         )
         explored = _explored(implementation, options, runner)
+        found = 0
         for claim, exploration in explored:
-            yield _one(both, claim, exploration, how)
+            killed = _one(both, claim, exploration, how)
+            found += bool(killed.errands)
+            if killed.errands:
+                yield killed
+        if not found and not runner.interrupted:
+            message = (
+                f"{quoted(implementation.name)} has no errands in {', '.join(claim.name for claim, _ in explored)}"
+            )
+            raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)])
         if options.defects:
             for defect in adapter.defects:
                 report.caught[defect] = _caught(both, explored, replace(how, kills=1, defect=defect))

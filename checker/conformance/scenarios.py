@@ -118,7 +118,7 @@ def kill_scenario(adapter: KillableAdapter, claim: Scenario, exploration: Explor
     except Stopped as stopped:
         result.cut = str(stopped)
         return result
-    if not how.errands:
+    if errands and not how.errands:
         excuses = adapter.unreached if isinstance(adapter, Excusing) else {}
         result.gate = _gate(exploration, result.total.reached, excuses)
     return result
