@@ -102,9 +102,9 @@ def _lines(record: Mapping[str, Any]) -> Iterator[str]:
     yield "action everything that can be observed must be what the model says. *Walks* go the other way: the"
     yield "implementation does something at random, and that must be a run of the model."
     yield ""
-    yield "*Killed*: processes of their own get a SIGKILL at each kill point that they come by, one run after the other,"
-    yield "and so does each recovery (*pairs*). Every run must be a run of the model, and the kill points of both must be"
-    yield "the same."
+    yield "*Killed*: processes of their own get a SIGKILL at each kill point that they come by, one run after the"
+    yield "other, and so does each recovery (*pairs*). Every run must be a run of the model, and the kill points of both"
+    yield "must be the same."
     for name in sorted({*driven["files"], *killed["files"]}):
         yield from _file_lines(name, driven["files"].get(name), killed["files"].get(name))
 

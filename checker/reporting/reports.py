@@ -58,9 +58,7 @@ def write_reports(directory: Path, root: Path, command: str, version: str, check
             directory / "findings.md": findings_markdown(command, [one for one in named if not one[1].file.pattern]),
             directory / "incidents.md": incidents_markdown(command, [one for one in named if one[1].file.pattern]),
             directory / "summary.json": written(summary_document(command, root, in_order)),
-            directory / "run.json": written(
-                {**_of_other_commands(directory), **_run_document(root, version, in_order)}
-            ),
+            directory / "run.json": written(run),
         }
     )
 
