@@ -97,7 +97,7 @@ def blaming(implementation: Implementation, where: str) -> Iterator[None]:
         yield
     except AdapterFailed as error:
         message = f"{where}: the adapter {quoted(implementation.name)} is at fault: {error}"
-        raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)]) from error
+        raise BadInput([Diagnostic(Code.ADAPTER_FAILED, message, None)]) from error
     except UnknownSetting as error:
         message = f"{where}: {quoted(implementation.name)} cannot be set up for this: {error}"
-        raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)]) from error
+        raise BadInput([Diagnostic(Code.SETTING_REFUSED, message, None)]) from error

@@ -103,8 +103,8 @@ def _lines(record: Mapping[str, Any]) -> Iterator[str]:
     yield "implementation does something at random, and that must be a run of the model."
     yield ""
     yield "*Killed*: processes of their own get a SIGKILL at each kill point that they come by, one run after the"
-    yield "other, and so does each recovery (*pairs*). Every run must be a run of the model, and the kill points of both"
-    yield "must be the same."
+    yield "other, and so does each recovery (*pairs*). Every run must be a run of the model, and the kill points of"
+    yield "both must be the same."
     for name in sorted({*driven["files"], *killed["files"]}):
         yield from _file_lines(name, driven["files"].get(name), killed["files"].get(name))
 
