@@ -34,6 +34,7 @@ AnswerSeconds = Annotated[
     float, typer.Option("--seconds", metavar="SECONDS", help="How long a --command may take for one answer.")
 ]
 Defect = Annotated[str, typer.Option("--defect", metavar="NAME", help="Switch a deliberate mistake of it on.")]
+Defects = Annotated[bool, typer.Option("--defects", help="Also see by what each of its deliberate mistakes shows.")]
 
 
 @command(
@@ -57,6 +58,7 @@ def conform(
     walks: Annotated[int, typer.Option("--walks", metavar="N", help="Random walks of the implementation.")] = 20,
     length: Annotated[int, typer.Option("--length", metavar="N", help="Actions of a walk.")] = 40,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Which walks.")] = 0,
+    defects: Defects = False,
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
@@ -87,6 +89,7 @@ def conform(
             walks=walks,
             length=length,
             seed=seed,
+            defects=defects,
             as_json=as_json,
         )
         return run(chosen, running_options(max_states, timeout, 1, Engine.COLUMNAR, no_cache=False, bound=None))
@@ -130,9 +133,7 @@ def kill(
     ] = None,
     adapter: AdapterClass = "",
     defect: Defect = "",
-    defects: Annotated[
-        bool, typer.Option("--defects", help="Also see which of its deliberate mistakes a single kill shows.")
-    ] = False,
+    defects: Defects = False,
     pairs: Annotated[
         bool, typer.Option("--pairs/--singles", help="Kill each recovery as well, at each of its kill points, or not.")
     ] = True,
@@ -145,7 +146,7 @@ def kill(
 
     Its processes run as processes of their own and get a SIGKILL at each kill point that they come by, one run after
     the other, and so does each recovery. Every run must be a run of the model, and the kill points of the model must be
-    those of the implementation.
+    those of the implementation. A deliberate mistake is looked for with one kill at most.
 
     Without SPEC: all bundled specifications that have a reference implementation, in the scenarios that say `conform`
     and allow crashes anywhere.

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from checker.commands.answers import say, unwritable
 from checker.commands.inputs import Loaded, load_all
 from checker.commands.refusal import BadInput
+from checker.commands.running import Runner
 from checker.conformance.adapter import Adapter, AdapterFailed, UnknownSetting
 from checker.conformance.choosing import MakeAdapter, NoAdapter, of_class, of_command, of_reference
+from checker.reporting.conformancerecord import Part, record_part
+from checker.reporting.envelope import Document
+from checker.reporting.reports import checkout_root, record_name
 from model.diagnostics import Code, Diagnostic, quoted
 
 
@@ -87,7 +93,7 @@ def opened(implementation: Implementation) -> Iterator[Adapter]:
 
 
 @contextlib.contextmanager
-def blaming(implementation: Implementation, where: str) -> Iterator[None]:
+def blaming(implementation: Implementation, where: str, runner: Runner, *, as_json: bool) -> Iterator[None]:
     """Say of an adapter that is at fault what and where.
 
     Raises:
@@ -96,8 +102,30 @@ def blaming(implementation: Implementation, where: str) -> Iterator[None]:
     try:
         yield
     except AdapterFailed as error:
+        runner.progress.clear()
+        for line in error.details.splitlines() if not as_json else ():
+            say(line)
         message = f"{where}: the adapter {quoted(implementation.name)} is at fault: {error}"
         raise BadInput([Diagnostic(Code.ADAPTER_FAILED, message, None)]) from error
     except UnknownSetting as error:
         message = f"{where}: {quoted(implementation.name)} cannot be set up for this: {error}"
         raise BadInput([Diagnostic(Code.SETTING_REFUSED, message, None)]) from error
+
+
+def refresh_record(part: Part, command: str, entries: Sequence[tuple[Path, Document, Mapping[str, float]]]) -> None:
+    """Replace one part of the record `reports/conformance.md` of a checkout; elsewhere there is none.
+
+    Of each file: where it is, what came of it, and the seconds that each of its scenarios took.
+
+    Raises:
+        BadInput: the record cannot be written.
+    """
+    root = checkout_root()
+    if root is None:
+        return
+    documents = {record_name(path, root): document for path, document, _ in entries}
+    seconds = {record_name(path, root): each for path, _, each in entries}
+    try:
+        record_part(root / "reports", part, command, documents, seconds)
+    except OSError as error:
+        raise unwritable(root / "reports", error) from error

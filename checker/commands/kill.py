@@ -6,22 +6,28 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from checker.commands.answers import print_document, say, unwritable, warn
+from checker.commands.answers import print_document, warn
 from checker.commands.choices import check_names, raise_if_any
-from checker.commands.implementations import Implementation, Wanted, blaming, implementations, opened
+from checker.commands.implementations import (
+    Implementation,
+    Wanted,
+    blaming,
+    implementations,
+    opened,
+    refresh_record,
+)
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions
 from checker.commands.trace import explored_with
-from checker.conformance.adapter import Killable
+from checker.conformance.adapter import Killable, UnknownSetting
 from checker.conformance.killing import KillableAdapter
 from checker.conformance.scenarios import How, Killed, NoErrand, kill_scenario
 from checker.exploration import Exploration
-from checker.reporting.conformancerecord import record_part
 from checker.reporting.documents import file_document
 from checker.reporting.envelope import Document
-from checker.reporting.kills import caught_document, caught_lines, killed_document, killed_lines
+from checker.reporting.kills import caught_text, killed_document, killed_lines
+from checker.reporting.mistakes import caught_document, caught_lines
 from checker.reporting.output import Output, standard_output
-from checker.reporting.reports import checkout_root, record_name
 from checker.verdict import ExitCode, worst
 from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
 from model.specification import Scenario
@@ -49,8 +55,8 @@ class _Report:
 
     implementation: Implementation
     scenarios: list[Killed] = field(default_factory=list)
-    caught: dict[str, Killed | None] = field(default_factory=dict)
-    """Deliberate mistakes, each with the runs that showed it."""
+    caught: dict[str, str] = field(default_factory=dict)
+    """Deliberate mistakes, and by what each shows; empty where by nothing."""
 
 
 def run(options: KillOptions, running: RunOptions) -> ExitCode:
@@ -80,7 +86,7 @@ def run(options: KillOptions, running: RunOptions) -> ExitCode:
                     output.lines(killed_lines(killed, output.width))
                     output.flush()
             if not options.as_json:
-                output.lines(caught_lines(report.caught, output.width))
+                output.lines(caught_lines(report.caught, "no single kill shows it", output.width))
     _record(options, reports)
     code = worst(_code(killed) for report in reports for killed in report.scenarios)
     if options.as_json:
@@ -108,23 +114,20 @@ def _document(report: _Report, options: KillOptions) -> Document:
 
 def _record(options: KillOptions, reports: Sequence[_Report]) -> None:
     """Refresh the record of a checkout where all its specifications were gone over in full."""
-    root = checkout_root()
-    narrowed = options.specifications or options.scenarios or options.errands or options.wanted.named or options.defect
-    if root is None or narrowed or not options.pairs or not options.defects:
-        return
-    if any(killed.cut for report in reports for killed in report.scenarios):
-        say("reports/ is not refreshed: the run was cut short")
-        return
-    names = [record_name(report.implementation.loaded.path, root) for report in reports]
-    documents = dict(zip(names, (_document(report, options) for report in reports), strict=True))
-    seconds = {
-        name: {killed.claim.name: round(killed.seconds, 3) for killed in report.scenarios}
-        for name, report in zip(names, reports, strict=True)
-    }
-    try:
-        record_part(root / "reports", "killed", "killpoint kill --defects", documents, seconds)
-    except OSError as error:
-        raise unwritable(root / "reports", error) from error
+    plain = KillOptions(defects=True, as_json=options.as_json)
+    if options == plain and not any(killed.cut for report in reports for killed in report.scenarios):
+        refresh_record(
+            "killed",
+            "killpoint kill --defects",
+            [
+                (
+                    report.implementation.loaded.path,
+                    _document(report, options),
+                    {killed.claim.name: round(killed.seconds, 3) for killed in report.scenarios},
+                )
+                for report in reports
+            ],
+        )
 
 
 def _conclude(output: Output, reports: Sequence[_Report]) -> None:
@@ -149,7 +152,7 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
     """Kill in one scenario after the other, then with each deliberate mistake."""
     implementation = report.implementation
     file = implementation.loaded.file.source.file
-    with blaming(implementation, file), opened(implementation) as adapter:
+    with blaming(implementation, file, runner, as_json=options.as_json), opened(implementation) as adapter:
         if not isinstance(adapter, Killable):
             message = f"{quoted(implementation.name)} has no processes of its own that could be killed"
             raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)])
@@ -228,10 +231,13 @@ def _one(adapter: KillableAdapter, claim: Scenario, exploration: Exploration, ho
     return killed
 
 
-def _caught(adapter: KillableAdapter, explored: Sequence[tuple[Scenario, Exploration]], how: How) -> Killed | None:
-    """Return the runs that show a deliberate mistake, or None where none does."""
+def _caught(adapter: KillableAdapter, explored: Sequence[tuple[Scenario, Exploration]], how: How) -> str:
+    """Return by what a deliberate mistake shows, empty where by nothing."""
     for claim, exploration in explored:
-        killed = kill_scenario(adapter, claim, exploration, how)
+        try:
+            killed = kill_scenario(adapter, claim, exploration, how)
+        except UnknownSetting:
+            continue  # the mistake is none of this variant
         if killed.refuted:
-            return killed
-    return None
+            return caught_text(killed)
+    return ""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from checker.conformance.adapter import Action, Adapter, Ended, Errand, Killable, Launch, Observation, Refused, Setting
+from checker.conformance.driver import asking
 from checker.conformance.following import Follower, Instance, Remembering, Unexplained
 from checker.conformance.forking import ChildFailed
 from checker.trace import Trace
@@ -193,7 +194,8 @@ class _Run:
 
     def failed(self) -> Failed | None:
         """Carry it out; return what is wrong with it, if anything is."""
-        self._adapter.reset(self._setting)
+        with asking("at the start"):
+            self._adapter.reset(self._setting)
         failed = None
         try:
             self._observe()
@@ -203,12 +205,12 @@ class _Run:
                 else:
                     self._perform(act)
             self._require_all_kills()
-            self._count(self._adapter.observe())
+            self._count(self._observation())
         except ChildFailed as broke_off:
             failed = self._failed(str(broke_off), ())
         except Unexplained as wrong:
             # What was observed may be no state of the model, and break a property all the same.
-            broken = self._judge.broken(self._follower.overlaid(self._adapter.observe(), self._private))
+            broken = self._judge.broken(self._follower.overlaid(self._observation(), self._private))
             failed = self._failed(str(wrong), broken)
         except _Broken as wrong:
             failed = self._failed(str(wrong), wrong.broken)
@@ -233,7 +235,8 @@ class _Run:
         instance = Instance(launch.process, launch.instance)
         self._come_back(instance)
         kill_at = self._plan[len(self.kills)] - self.visits if len(self.kills) < len(self._plan) else None
-        ended = self._adapter.launch(launch, kill_at)
+        with asking(f"launching {launch.process}"):
+            ended = self._adapter.launch(launch, kill_at)
         self._tally.processes += 1
         self._tally.reached.update(ended.points)
         self.visits += len(ended.points)
@@ -254,7 +257,8 @@ class _Run:
     def _perform(self, action: Action) -> None:
         """Let others do something, unless the system refuses."""
         try:
-            self._adapter.perform(action)
+            with asking(f"in {action.kind} {action.id}"):
+                self._adapter.perform(action)
         except Refused:
             return
         if action.kind != "restart":
@@ -269,6 +273,10 @@ class _Run:
             self._follower.leave(instance)
         if not self._judge.system.specification.processes[instance.process].environment:
             self._follower.restart(instance)
+
+    def _observation(self) -> Observation:
+        with asking("observing"):
+            return self._adapter.observe()
 
     def _require_all_kills(self) -> None:
         if len(self.kills) < len(self._plan):
@@ -309,7 +317,7 @@ class _Run:
 
     def _observe(self) -> None:
         """Compare what is observed with the model, and ask the properties of both."""
-        observation = self._adapter.observe()
+        observation = self._observation()
         for name in self._judge.counters:
             value = observation.get(name, 0)
             assert isinstance(value, int)

@@ -178,7 +178,7 @@ def _defect_lines(driven: Mapping[str, Any] | None, killed: Mapping[str, Any] | 
 def _shown(defect: Mapping[str, Any] | None) -> str:
     if defect is None:
         return "not tried"
-    return defect["by"] if defect["caught"] else "no"
+    return defect["by"] or "no"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from checker.conformance.killing import Failed, Kill, Tally
 from checker.conformance.scenarios import Gate, Killed
@@ -81,15 +81,6 @@ def kill_text(kill: Kill) -> str:
     return f"at {kill.point} (kill point {kill.visit}{' of the recovery' * kill.again})"
 
 
-def caught_lines(caught: Mapping[str, Killed | None], width: int) -> Iterator[Line]:
-    """Yield which deliberate mistakes a kill shows, and by what."""
-    for name, killed in caught.items():
-        style, sign = ("dim", "-") if killed is None else ("good", "✓")
-        start: Line = ((style, f"  {sign} "), ("", f"{name}: "))
-        text = "no single kill shows it" if killed is None else caught_text(killed)
-        yield from flowed(start, sentence(style, text), width=width, rest=blank(6), gap=" ")
-
-
 def caught_text(killed: Killed) -> str:
     """Say in one sentence what is wrong with an implementation."""
     failed = killed.failed
@@ -98,17 +89,9 @@ def caught_text(killed: Killed) -> str:
         return f"never comes by {', '.join(killed.gate.never_reached)}"
     where = f"killed {', then '.join(map(kill_text, failed.kills))}, " if failed.kills else ""
     broken = f" ({', '.join(failed.broken)} breaks)" if failed.broken else ""
-    first, *_, last = [*failed.message.splitlines(), *failed.message.splitlines()]
-    message = f"{first} {last}" if first != last else first
+    # Of a process that broke off: that it did, and what it raised.
+    message = " ".join(dict.fromkeys([failed.message.splitlines()[0], failed.message.splitlines()[-1]]))
     return f"{killed.claim.name}, {failed.errand}: {where}{message}{broken}"
-
-
-def caught_document(caught: Mapping[str, Killed | None]) -> list[Document]:
-    """Return which deliberate mistakes a kill shows, and by what."""
-    return [
-        {"name": name, "caught": killed is not None, "by": "" if killed is None else caught_text(killed)}
-        for name, killed in caught.items()
-    ]
 
 
 def killed_document(source: Source, killed: Killed) -> Document:

@@ -189,7 +189,9 @@ class Adapter:
 
     def offers(self) -> Sequence[Action]:
         """Return what may be tried."""
-        return [Action("step", "customer", 0, "ask"), *(Action(k, "worker", 0, self._at) for k in ("step", "crash"))]
+        offered = [Action("step", "customer", 0, "ask"), Action("step", "worker", 0, self._at)]
+        # A worker that is killed at rest loses nothing, and the model has no such crash.
+        return [*offered, Action("crash", "worker", 0, self._at, faults=("crash",))][: 2 + (self._at != "rest")]
 
     def errands(self) -> Sequence[Errand]:
         """Return a whole order, and nothing to do."""
