@@ -143,12 +143,14 @@ class Follower:
             Unexplained: the model has it go on, and not by an unfair step or a fault.
         """
         at = ", ".join(self.labels(instance))
-        if stopped:
-            message = f"{self._name(instance)} has stopped; the model has it at {at}"
-            self._keep((state for state in self.states if self.label(instance, state) == STOPPED), message)
-        else:
-            message = f"{self._name(instance)} waits where the model goes on: at {at}"
-            self._keep((state for state in self.states if not self._goes_on(instance, state)), message)
+        does = "has stopped" if stopped else "waits"
+
+        def fits(state: State) -> bool:
+            there = self.label(instance, state) == STOPPED
+            return there if stopped else not there and not self._goes_on(instance, state)
+
+        message = f"{self._name(instance)} {does} while the model has it at {at}"
+        self._keep(filter(fits, self.states), message)
 
     def observe(self, observation: Observation, leaving_out: Collection[str] = ()) -> None:
         """Compare what was observed, all of it or without some slots.
