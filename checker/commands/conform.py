@@ -19,7 +19,7 @@ from checker.commands.implementations import (
 from checker.commands.inputs import Loaded
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
-from checker.conformance.adapter import UnknownSetting
+from checker.conformance.adapter import AdapterFailed, UnknownSetting
 from checker.conformance.driver import Driven, Driver, drive
 from checker.conformance.graph import STATES_MAX, CutShort, Erring, Graph, build
 from checker.conformance.paths import Cover, cover, shortest
@@ -197,6 +197,8 @@ def _caught(loaded: Loaded, drivers: Sequence[Driver], options: ConformOptions, 
             found = _conformed(loaded, driver, options, runner, tours)
         except UnknownSetting:
             continue  # the mistake is none of this variant
+        except AdapterFailed as error:
+            return f"{driver.claim.name}: {error}"
         if found.exit_code is ExitCode.NOT_AS_DECLARED:
             return difference_sentence(found)
     return ""

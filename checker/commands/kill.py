@@ -19,7 +19,7 @@ from checker.commands.implementations import (
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions
 from checker.commands.trace import explored_with
-from checker.conformance.adapter import Killable, UnknownSetting
+from checker.conformance.adapter import AdapterFailed, Killable, UnknownSetting
 from checker.conformance.killing import KillableAdapter
 from checker.conformance.scenarios import How, Killed, NoErrand, kill_scenario
 from checker.exploration import Exploration
@@ -74,6 +74,7 @@ def run(options: KillOptions, running: RunOptions) -> ExitCode:
     output = standard_output()
     reports: list[_Report] = []
     with Runner(running) as runner:
+        runner.unit = "run"
         for each in chosen:
             report = _Report(each)
             reports.append(report)
@@ -238,6 +239,8 @@ def _caught(adapter: KillableAdapter, explored: Sequence[tuple[Scenario, Explora
             killed = kill_scenario(adapter, claim, exploration, how)
         except UnknownSetting:
             continue  # the mistake is none of this variant
+        except AdapterFailed as error:
+            return f"{claim.name}: {error}"
         if killed.refuted:
             return caught_text(killed)
     return ""
