@@ -139,17 +139,20 @@ class Follower:
     def rest(self, instance: Instance, *, stopped: bool) -> None:
         """See that a process has nothing to do now, or has `stopped` for good.
 
+        One that the model never lets stop may do so where it begins again, since there it has nothing to lose.
+
         Raises:
-            Unexplained: the model has it go on, and not by an unfair step or a fault.
+            Unexplained: the model has it elsewhere, or go on, and not by an unfair step or a fault.
         """
-        at = ", ".join(self.labels(instance))
-        does = "has stopped" if stopped else "waits"
+        process = self.system.specification.processes[instance.process]
+        end = STOPPED if process.stops else process.start
 
         def fits(state: State) -> bool:
-            there = self.label(instance, state) == STOPPED
-            return there if stopped else not there and not self._goes_on(instance, state)
+            label = self.label(instance, state)
+            return label == end if stopped else label != STOPPED and not self._goes_on(instance, state)
 
-        message = f"{self._name(instance)} {does} while the model has it at {at}"
+        does = "has stopped" if stopped else "waits"
+        message = f"{self._name(instance)} {does} while the model has it at {', '.join(self.labels(instance))}"
         self._keep(filter(fits, self.states), message)
 
     def observe(self, observation: Observation, leaving_out: Collection[str] = ()) -> None:
