@@ -225,9 +225,7 @@ class _Connection:
         if self.process.poll() is not None:
             message += f" (exit code {self.process.returncode})"
             self.listeners[1].join(_PATIENCE)
-        if self.errors:
-            message += "; its standard error:\n" + "\n".join(f"  {line}" for line in self.errors)
-        return AdapterFailed(message)
+        return AdapterFailed(message, "\n".join(self.errors))
 
 
 # --- What it says, read ---
