@@ -156,8 +156,9 @@ class _Connection:
         try:
             line = self.answers.get(timeout=self.seconds)
         except queue.Empty:
+            failed = self._failed(f"it gave no answer to `{request}` in {self.seconds:g} seconds")
             self.end()
-            raise self._failed(f"it gave no answer to `{request}` in {self.seconds:g} seconds") from None
+            raise failed from None
         if not line:
             raise self._failed(f"it ended instead of answering `{request}`")
         return self._answer(request, line)
