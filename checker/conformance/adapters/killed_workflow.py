@@ -219,7 +219,7 @@ class Adapter:
                 raise Refused(f"it waits at {before}")
 
     def _finish(self, number: int, outcome: str) -> bool:
-        jobs = [job for job in self._provider.state()["jobs"] if job["dispatch_key"] == self._key(number)]
+        jobs = self._jobs(number)
         return bool(jobs) and self._control("finish", external_id=jobs[-1]["number"], outcome=outcome)
 
     def _arrive(self, number: int) -> bool:
@@ -294,33 +294,52 @@ class Adapter:
         return [*self._offers_of_coordinators(), *self._offers_of_others()]
 
     def _offers_of_coordinators(self) -> Iterator[Action]:
+        now = self._ledger.read().head
         for number, standing in enumerate(self._standing):
             at = standing.coordinator.at
-            yield Action("crash", "coordinator", number, at, faults=("crash",))
-            for choices, faults in self._ways(standing.coordinator):
+            if at != "rest":
+                yield Action("crash", "coordinator", number, at, faults=("crash",))
+            fresh = standing.coordinator.memory.history.head == now
+            for choices, faults in self._ways(standing.coordinator, fresh=fresh):
                 yield Action("step", "coordinator", number, at, choices, faults)
 
-    def _ways(self, coordinator: Coordinator) -> Iterator[tuple[tuple[Plain, ...], tuple[str, ...]]]:
+    def _ways(self, coordinator: Coordinator, *, fresh: bool) -> Iterator[tuple[tuple[Plain, ...], tuple[str, ...]]]:
         """Yield how the step of a coordinator can turn out, where the environment has a say in it."""
-        at, plan = coordinator.at, coordinator.memory.plan
-        ways: list[tuple[Plain, ...]] = [()]
+        at, memory = coordinator.at, coordinator.memory
         if at == ("call" if self._gated else "submit"):
-            yield (), ("late_call",)
-            folded = self._deduplicates and self._observed_provider()[f"job[{coordinator.memory.number}]"] != "unknown"
-            ways = [()] if folded else [("accepted",), ("refused",)]
-            yield from ((way, ("lost_reply",)) for way in ways)
-        elif at == "look_up":
+            yield from self._ways_of_a_call(memory.number)
+            return
+        ways: list[tuple[Plain, ...]] = [()]
+        judged: list[tuple[Plain, ...]] = [("retryable",), ("permanent",)]
+        if at == "look_up" and self._build.look_up_by_key and self._jobs(memory.number):
             yield (), ("stale_lookup",)
-        elif at == "advance" and plan is not None:
-            judged: dict[str, list[tuple[Plain, ...]]] = {
+        elif at == "advance" and fresh and memory.plan is not None:
+            by_plan: dict[str, list[tuple[Plain, ...]]] = {
                 "admit": [("admitted",), ("admission_blocked",)],
-                "record_failure": [("retryable",), ("permanent",)],
+                "record_failure": judged,
                 "observe_verification": [("evidence_ready",), ("verification_error",)],
             }
-            ways = [*judged.get(plan.action, [()]), ()]
-        elif at in {"record_outcome", "record_reply"}:
-            ways = [(), ("retryable",), ("permanent",)]
+            ways = by_plan.get(memory.plan.action, ways)
+        elif fresh and self._judges_a_failure(coordinator):
+            ways = judged
         yield from ((way, ()) for way in ways)
+
+    def _judges_a_failure(self, coordinator: Coordinator) -> bool:
+        """Tell whether what a coordinator is about to append is a failure."""
+        at, memory = coordinator.at, coordinator.memory
+        if at == "record_outcome":
+            return memory.outcome == "failed"
+        return at == "record_reply" and memory.reply == "lost" and self._build.timeout_fails_attempt
+
+    def _ways_of_a_call(self, number: int) -> Iterator[tuple[tuple[Plain, ...], tuple[str, ...]]]:
+        seen = self._observed_provider()
+        answered = self._deduplicates and seen[f"job[{number}]"] != "unknown"
+        turned_away = self._build.gate_is_asked == "by_the_provider" and not self._gate_open
+        if not self._gated and seen[f"in_flight[{number}]"] != 2:
+            yield (), ("late_call",)
+        for way in [()] if answered or turned_away else [("accepted",), ("refused",)]:
+            yield way, ()
+            yield way, ("lost_reply",)
 
     def _offers_of_others(self) -> Iterator[Action]:
         for number in range(1, self._attempts + 1):
@@ -333,25 +352,37 @@ class Adapter:
     # -- processes of their own ------------------------------------------------------------------------------------
 
     def errands(self) -> Sequence[Errand]:
-        """Return whole runs: how an attempt can go, and how a run can end."""
-        succeed = Action("step", "provider", 0, "finish", (1, "succeeded"))
-        fail = Action("step", "provider", 0, "finish", (1, "failed"))
-        second = Action("step", "provider", 0, "finish", (2, "succeeded"))
-        decide, cancel = (Action("step", "people", 0, step) for step in ("decide", "cancel"))
+        """Return whole runs: how attempts can go, and how a run can end; all of them in the documents' own setting."""
+        succeed, again, third = (Action("step", "provider", 0, "finish", (n, "succeeded")) for n in (1, 2, 3))
+        fail, fail_again = (Action("step", "provider", 0, "finish", (n, "failed")) for n in (1, 2))
+        decide, cancel, turn = (Action("step", "people", 0, step) for step in ("decide", "cancel", "turn_gate"))
         plain = Scripted("coordinator")
-        errands = [
+        in_doubt = Errand(
+            "in-doubt", (Scripted("coordinator", answers=("accept lost",)), succeed, plain, decide, plain)
+        )
+        if self._gated:
+            return [in_doubt, Errand("gate-closed", (plain, turn, plain, turn, plain, succeed, plain))]
+        if self._coordinators > 1:
+            # The second one has planned, and comes to append when the first one has long moved on.
+            slow = [Action("step", "coordinator", 1, step) for step in ("rest", "advance")]
+            acts = (slow[0], plain, slow[1], succeed, Scripted("coordinator", 1), decide)
+            return [in_doubt, Errand("slow-second", acts)]
+        if self._attempts > 2:
+            return [in_doubt, Errand("third-attempt", (plain, fail, plain, fail_again, plain, third, plain, decide))]
+        if self._build.timeout_fails_attempt:
+            lost = Scripted("coordinator", answers=("reject lost", "accept"))
+            return [in_doubt, Errand("settled", (lost, again, plain, decide))]
+        if self._deduplicates or self._build.on_miss == "stop" or not self._build.look_up_by_key:
+            return [in_doubt]
+        return [
+            in_doubt,
             Errand("decided", (plain, succeed, plain, decide, plain)),
-            Errand("retried", (plain, fail, plain, second, plain, decide)),
-            Errand("rejected", (Scripted("coordinator", answers=("reject", "accept")), second, plain)),
-            Errand("in-doubt", (Scripted("coordinator", answers=("accept lost",)), succeed, plain, decide)),
+            Errand("retried", (plain, fail, plain, again, plain, decide)),
+            Errand("rejected", (Scripted("coordinator", answers=("reject", "accept")), again, plain)),
             Errand("not-retried", (plain, fail, Scripted("coordinator", retryable=False), plain)),
             Errand("blocked", (Scripted("coordinator", admission=False), plain)),
             Errand("cancelled", (plain, cancel, plain)),
         ]
-        if self._gated:
-            turn = Action("step", "people", 0, "turn_gate")
-            errands.append(Errand("gate-closed", (turn, plain, turn, plain, succeed, plain)))
-        return errands
 
     def launch(self, launch: Launch, kill_at: int | None) -> Ended:
         """Let a coordinator run as a process of its own, from what is in the repository."""
@@ -385,6 +416,10 @@ class Adapter:
         self._standing = []
         if hasattr(self, "_ledger"):
             self._ledger.close()
+
+    def _jobs(self, number: int) -> list[dict[str, Any]]:
+        """Return the jobs that the provider has for an attempt."""
+        return [job for job in self._provider.state()["jobs"] if job["dispatch_key"] == self._key(number)]
 
     def _control(self, command: str, **body: Any) -> bool:
         """Decide something in the provider's place; false where it cannot be."""

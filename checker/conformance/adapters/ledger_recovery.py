@@ -304,14 +304,22 @@ class Adapter:
         offered: list[Action] = []
         for number, standing in enumerate(self._standing):
             at = standing.writer.at
-            offered.append(Action("crash", "writer", number, at, faults=("crash",)))
+            if at != "compose":
+                offered.append(Action("crash", "writer", number, at, faults=("crash",)))
             if at == "compose":
                 offered += [Action("step", "writer", number, at, choices) for choices in self._tellable()]
             else:
                 offered.append(Action("step", "writer", number, at))
-            if at == "append":
+            if at == "append" and self._appends(standing.writer):
                 offered.append(Action("step", "writer", number, at, faults=("lost_ack",)))
         return offered
+
+    def _appends(self, writer: LedgerWriter) -> bool:
+        """Tell whether what a writer is about to append will land."""
+        history = self._ledger.read()
+        assert writer.in_hand is not None
+        refused = isinstance(self._read((*history.records, writer.in_hand)), RecoveryError)
+        return writer.head == history.head and not (refused and self._parameters["write"] != "anything")
 
     def _tellable(self) -> Iterator[tuple[Plain, ...]]:
         yield from (("the_run", state) for state in NEXT_STATES)
