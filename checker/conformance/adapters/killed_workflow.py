@@ -361,7 +361,7 @@ class Adapter:
             "in-doubt", (Scripted("coordinator", answers=("accept lost",)), succeed, plain, decide, plain)
         )
         if self._gated:
-            return [in_doubt, Errand("gate-closed", (plain, turn, plain, turn, plain, succeed, plain))]
+            return [in_doubt, Errand("gate-closed", (turn, plain, turn, plain, succeed, plain))]
         if self._coordinators > 1:
             # The second one has planned, and comes to append when the first one has long moved on.
             slow = [Action("step", "coordinator", 1, step) for step in ("rest", "advance")]

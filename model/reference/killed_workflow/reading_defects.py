@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from model.reference.killed_workflow.defects import OverwritingLedger
+from model.reference.killed_workflow.ledger import History
 from model.reference.killed_workflow.reconstruct import AttemptState, Reader, RecoveredRunState
 from model.reference.killed_workflow.records import Attempt, Failure, Provider, Record, record_digest
 from model.reference.killed_workflow.writer import Label, LedgerWriter, UnreliableLedger
@@ -101,6 +102,15 @@ class InsistsOnItsRecord(LedgerWriter):
         return "compose"
 
 
+class SeesNobodyElse(LedgerWriter):
+    """Takes whatever head there is for the one that it has read."""
+
+    def moved(self, history: History) -> bool:
+        """See nothing."""
+        del history
+        return False
+
+
 class OverwritingUnreliableLedger(OverwritingLedger, UnreliableLedger):
     """Both: what is appended comes after whatever is there, and its acknowledgement may be lost."""
 
@@ -125,7 +135,7 @@ READING_DEFECTS: Mapping[str, ReadingParts] = {
     "silence-takes-back": ReadingParts(reader=SilenceTakesBack),
     "failure-forgotten": ReadingParts(reader=FailuresForgotten),
     "doubt-stays": ReadingParts(reader=DoubtStays),
-    "append-without-compare-and-set": ReadingParts(ledger=OverwritingUnreliableLedger),
+    "append-without-compare-and-set": ReadingParts(writer=SeesNobodyElse, ledger=OverwritingUnreliableLedger),
     "append-again": ReadingParts(writer=InsistsOnItsRecord),
 }
 """What is used in the place of the honest parts, by the name of the mistake; the empty name is no mistake."""

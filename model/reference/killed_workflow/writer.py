@@ -94,7 +94,7 @@ class LedgerWriter:
         try:
             if self._restraint != "anything":
                 history = self._ledger.read()
-                if history.head != self.head:
+                if self.moved(history):
                     return "compose"
                 self._reader.reconstruct((*history.records, self.in_hand))
             self._ledger.append(self.in_hand, self.head)
@@ -103,6 +103,10 @@ class LedgerWriter:
         except AcknowledgementLost:
             return "unsure"
         return "compose"
+
+    def moved(self, history: History) -> bool:
+        """Tell whether somebody has appended since the writer has read."""
+        return history.head != self.head
 
     def find_out(self) -> Label:
         """Read anew: if the record is there, the next plan starts from it, and otherwise it is planned again."""
