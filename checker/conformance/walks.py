@@ -151,9 +151,15 @@ def wander(
         if result.cut:
             break
         walk = start(initial[number % len(initial)])
-        while walk.rejection is None and walk.taken + walk.refused < length and (offers := walk.offers()):
+        offers = list(walk.offers())
+        while offers and walk.rejection is None and walk.taken < length:
             weights = [_RARE if action.kind == "crash" else 1.0 for action in offers]
-            walk.take(random.choices(offers, weights)[0])
+            taken, action = walk.taken, random.choices(offers, weights)[0]
+            walk.take(action)
+            if walk.taken > taken:
+                offers = list(walk.offers())
+            else:
+                offers.remove(action)  # refused: something else then, until there is nothing else
         result.walks += 1
         result.taken += walk.taken
         result.refused += walk.refused
