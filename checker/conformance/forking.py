@@ -28,6 +28,7 @@ import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,7 +90,7 @@ class Zygote:
         self._lock = threading.Lock()
         self._directory = quick_directory()
         self._runs = 0
-        setup = json.dumps({"path": [*path, *sys.path], "modules": modules})
+        setup = json.dumps({"path": [*path, *sys.path], "modules": modules, "directory": self._directory.name})
         # A session of its own: a Ctrl-C at the terminal is for the caller, who decides what becomes of the children.
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
             [sys.executable, "-c", _START, setup],
@@ -194,11 +195,11 @@ def _read(function: str, answer: dict[str, Any], text: str, kill_at: int | None)
 
 
 _START = "import json, sys; setup = json.loads(sys.argv[1]); sys.path[:] = setup['path']; \
-from checker.conformance.forking import serve; serve(setup['modules'])"
+from checker.conformance.forking import serve; serve(setup['modules'], setup['directory'])"
 
 
-def serve(modules: Sequence[str]) -> None:
-    """Be the zygote: import modules, then answer requests until standard input ends."""
+def serve(modules: Sequence[str], directory: str) -> None:
+    """Be the zygote: import modules, then answer requests until standard input ends; then remove the directory."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a module or child prints must not be taken for an answer
     try:
@@ -212,7 +213,10 @@ def serve(modules: Sequence[str]) -> None:
     print(json.dumps({"ready": os.getpid()}), file=answers, flush=True)
     requests = sys.stdin.buffer
     for line in requests:
-        print(json.dumps(_fork(json.loads(line), answers.fileno())), file=answers, flush=True)
+        answer = _fork(json.loads(line), answers.fileno())
+        with contextlib.suppress(BrokenPipeError):  # whoever asked may be gone
+            print(json.dumps(answer), file=answers, flush=True)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 def _fork(request: dict[str, Any], answers: int) -> dict[str, Any]:
