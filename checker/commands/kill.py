@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from checker.commands.answers import print_document, warn
-from checker.commands.choices import check_names, raise_if_any
+from checker.commands.choices import check_names, positive, raise_if_any
 from checker.commands.implementations import (
     Implementation,
     Wanted,
@@ -66,6 +66,7 @@ def run(options: KillOptions, running: RunOptions) -> ExitCode:
         BadInput: a file or an option is wrong, or an adapter is at fault.
         EngineDisagreement: the evaluator contradicts the engine.
     """
+    raise_if_any(positive("--seconds", options.wanted.seconds))
     chosen = implementations(options.specifications, options.wanted)
     names = [name for each in chosen for name in each.loaded.file.scenarios]
     raise_if_any(check_names(options.scenarios, names, Code.NO_SUCH_SCENARIO, "scenario"))
