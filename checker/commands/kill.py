@@ -188,7 +188,7 @@ def _explored(
     implementation: Implementation, options: KillOptions, runner: Runner
 ) -> list[tuple[Scenario, Exploration]]:
     found = []
-    for claim in _claims(implementation, options):
+    for claim in claims_to_kill(implementation, options):
         exploration = explored_with(runner, implementation.loaded, claim).explorations.get(claim.name)
         if exploration is None:
             raise KeyboardInterrupt
@@ -196,7 +196,7 @@ def _explored(
     return found
 
 
-def _claims(implementation: Implementation, options: KillOptions) -> list[Scenario]:
+def claims_to_kill(implementation: Implementation, options: KillOptions) -> list[Scenario]:
     """Return the scenarios that were named, or those marked for conformance in which anything may be killed."""
     file = implementation.loaded.file
     claims = [
