@@ -102,6 +102,7 @@ class Walk:
             action.choices,
             action.faults,
             observation,
+            prepared=True,
         )
         return self.acceptor.take(event)
 
