@@ -20,6 +20,7 @@ from checker.cli.options import (
     Specification,
     Specifications,
     Timeout,
+    Workers,
     running_options,
 )
 from checker.verdict import ExitCode
@@ -132,14 +133,15 @@ def kill(
         list[str] | None, typer.Option("--errand", metavar="NAME", help="Only this one; may be repeated.")
     ] = None,
     adapter: AdapterClass = "",
+    adapter_command: AdapterCommand = "",
+    seconds: AnswerSeconds = 30.0,
     defect: Defect = "",
     defects: Defects = False,
-    pairs: Annotated[
-        bool, typer.Option("--pairs/--singles", help="Kill each recovery as well, at each of its kill points, or not.")
-    ] = True,
+    pairs: Annotated[bool, typer.Option("--pairs/--singles", help="Whether to kill each recovery as well.")] = True,
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
+    workers: Workers = None,
     no_cache: NoCache = False,
 ) -> None:
     """Kill an implementation at every kill point.
@@ -149,7 +151,7 @@ def kill(
     those of the implementation. A deliberate mistake is looked for with one kill at most.
 
     Without SPEC: all bundled specifications that have a reference implementation, in the scenarios that say `conform`
-    and allow crashes anywhere.
+    and allow crashes anywhere; pairs in the first of them, single kills in the others.
 
     Exit codes: 0 no difference, 1 a difference, with where it was killed, 2 bad input or a broken adapter, 3 cut short.
     """
@@ -162,12 +164,14 @@ def kill(
             specifications=specifications or (),
             scenarios=scenario or (),
             errands=errand or (),
-            wanted=Wanted(adapter=adapter),
+            wanted=Wanted(adapter, adapter_command, seconds),
             defect=defect,
             defects=defects,
             pairs=pairs,
             as_json=as_json,
         )
-        return run(chosen, running_options(max_states, timeout, None, Engine.COLUMNAR, no_cache=no_cache, bound=None))
+        return run(
+            chosen, running_options(max_states, timeout, workers, Engine.COLUMNAR, no_cache=no_cache, bound=None)
+        )
 
     answer("kill", run, as_json=as_json)

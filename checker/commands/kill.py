@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from checker.commands.answers import print_document, warn
-from checker.commands.choices import check_names, raise_if_any
+from checker.commands.choices import check_names, positive, raise_if_any
 from checker.commands.implementations import (
     Implementation,
     Wanted,
@@ -66,6 +66,7 @@ def run(options: KillOptions, running: RunOptions) -> ExitCode:
         BadInput: a file or an option is wrong, or an adapter is at fault.
         EngineDisagreement: the evaluator contradicts the engine.
     """
+    raise_if_any(positive("--seconds", options.wanted.seconds))
     chosen = implementations(options.specifications, options.wanted)
     names = [name for each in chosen for name in each.loaded.file.scenarios]
     raise_if_any(check_names(options.scenarios, names, Code.NO_SUCH_SCENARIO, "scenario"))
@@ -159,16 +160,19 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
             raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)])
         both: KillableAdapter = adapter
         how = How(
-            kills=2 if options.pairs else 1,
+            kills=1,
             errands=tuple(options.errands),
             defect=options.defect,
+            workers=runner.options.workers,
             stop=lambda: runner.limits.reason_to_stop(0),
             tell=lambda text: runner.progress.tell(f"{file}, {text}"),
         )
         explored = _explored(implementation, options, runner)
         found = 0
-        for claim, exploration in explored:
-            killed = _one(both, claim, exploration, how)
+        for number, (claim, exploration) in enumerate(explored):
+            # What recovers a recovery is the same code everywhere: unless scenarios are named, pairs in the first one.
+            pairs = options.pairs and (number == 0 or bool(options.scenarios))
+            killed = _one(both, claim, exploration, replace(how, kills=2 if pairs else 1), implementation)
             found += bool(killed.errands)
             if killed.errands:
                 yield killed
@@ -178,15 +182,18 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
             )
             raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)])
         if options.defects:
+            # Where the implementation is wrong without it, a mistake shows nothing.
+            wrong = {killed.claim.name for killed in report.scenarios if killed.refuted}
+            sound = [(claim, exploration) for claim, exploration in explored if claim.name not in wrong]
             for defect in adapter.defects:
-                report.caught[defect] = _caught(both, explored, replace(how, kills=1, defect=defect))
+                report.caught[defect] = _caught(both, sound, replace(how, defect=defect), implementation)
 
 
 def _explored(
     implementation: Implementation, options: KillOptions, runner: Runner
 ) -> list[tuple[Scenario, Exploration]]:
     found = []
-    for claim in _claims(implementation, options):
+    for claim in claims_to_kill(implementation, options):
         exploration = explored_with(runner, implementation.loaded, claim).explorations.get(claim.name)
         if exploration is None:
             raise KeyboardInterrupt
@@ -194,7 +201,7 @@ def _explored(
     return found
 
 
-def _claims(implementation: Implementation, options: KillOptions) -> list[Scenario]:
+def claims_to_kill(implementation: Implementation, options: KillOptions) -> list[Scenario]:
     """Return the scenarios that were named, or those marked for conformance in which anything may be killed."""
     file = implementation.loaded.file
     claims = [
@@ -220,10 +227,19 @@ def _kills_anywhere(claim: Scenario) -> bool:
     return any(budget.limit is None and budget.at is None for budget in crashes)
 
 
-def _one(adapter: KillableAdapter, claim: Scenario, exploration: Exploration, how: How) -> Killed:
+def _made(implementation: Implementation) -> KillableAdapter:
+    made = implementation.make()
+    assert isinstance(made, Killable)
+    both: KillableAdapter = made
+    return both
+
+
+def _one(
+    adapter: KillableAdapter, claim: Scenario, exploration: Exploration, how: How, implementation: Implementation
+) -> Killed:
     started = time.monotonic()
     try:
-        killed = kill_scenario(adapter, claim, exploration, how)
+        killed = kill_scenario(adapter, claim, exploration, how, lambda: _made(implementation))
     except NoErrand as error:
         help_text = did_you_mean(error.name, error.known, known="there is")
         diagnostic = Diagnostic(Code.OPTION_VALUE, f"there is no errand {quoted(error.name)}", None, help=help_text)
@@ -232,11 +248,16 @@ def _one(adapter: KillableAdapter, claim: Scenario, exploration: Exploration, ho
     return killed
 
 
-def _caught(adapter: KillableAdapter, explored: Sequence[tuple[Scenario, Exploration]], how: How) -> str:
+def _caught(
+    adapter: KillableAdapter,
+    explored: Sequence[tuple[Scenario, Exploration]],
+    how: How,
+    implementation: Implementation,
+) -> str:
     """Return by what a deliberate mistake shows, empty where by nothing."""
     for claim, exploration in explored:
         try:
-            killed = kill_scenario(adapter, claim, exploration, how)
+            killed = kill_scenario(adapter, claim, exploration, how, lambda: _made(implementation))
         except UnknownSetting:
             continue  # the mistake is none of this variant
         except AdapterFailed as error:
