@@ -1,0 +1,87 @@
+"""A worker: it claims work, stores that a send may happen, sends, and stores what came of it.
+
+A worker is a generator that yields the kill point at which it stands before it takes that step. What it has in memory
+are its attributes; they are gone when it is killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model.reference.operator_control.channel import Provider
+from model.reference.operator_control.records import Claim, Code, Delivery, Phase, Profile, Reason, Refusal
+from model.reference.operator_control.storage import Storage
+from model.reference.operator_control.world import Clock, Host
+
+
+class Worker:
+    """A worker of notifications."""
+
+    def __init__(self, storage: Storage, provider: Provider, clock: Clock, host: Host) -> None:
+        self.storage = storage
+        self.provider = provider
+        self.clock = clock
+        self.host = host
+        self.claim: Claim | None = None
+        self.outcome: Delivery | None = None
+
+    def run(self) -> Iterator[str]:
+        """Work on one claim, if there is one to be had."""
+        self.claim = self.storage.claim(self.clock.now())
+        if self.claim is None:
+            return
+        yield "match"
+        reason = self.match(self.claim)
+        if reason is not None:
+            self._swallow(reason)
+            return
+        yield "start"
+        if not self.start(self.claim):
+            return
+        yield "send"
+        self.outcome = self.send(self.claim)
+        yield "finish"
+        self.finish(self.claim, self.outcome)
+
+    def match(self, claim: Claim) -> Reason | None:
+        """Return why the work is not to be done, if so: its budget, its registration, or its service's authority."""
+        if claim.resolution_only is not None:
+            return claim.resolution_only
+        if self.registered() is not claim.intent.profile:
+            return Reason.DEFINITION_CHANGED
+        return None if self.host.serves(claim.intent.service_key) else Reason.DENIED
+
+    def registered(self) -> Profile:
+        """Return the profile under which the definition is registered now."""
+        return self.host.policies.registered
+
+    def start(self, claim: Claim) -> bool:
+        """Store that a send may happen; say whether it may."""
+        try:
+            self.storage.delivery_started(claim, self.clock.now())
+        except Refusal as refusal:
+            if refusal.code is not Code.CONFLICT:
+                raise
+            return False
+        return True
+
+    def send(self, claim: Claim) -> Delivery:
+        """Send under the identity of the work, which is the same at every attempt."""
+        return self.provider.send(claim.id, claim.attempt)
+
+    def finish(self, claim: Claim, outcome: Delivery) -> None:
+        """Store what came of the send. Where the claim has ended meanwhile, nobody learns it."""
+        try:
+            self.storage.delivery_finished(claim, outcome, self.clock.now())
+        except Refusal as refusal:
+            if refusal.code is not Code.CONFLICT:
+                raise
+
+    def _swallow(self, verdict: Phase | Reason) -> None:
+        if self.claim is None:
+            return
+        try:
+            self.storage.finish(self.claim, verdict, self.clock.now())
+        except Refusal as refusal:
+            if refusal.code is not Code.CONFLICT:
+                raise
