@@ -45,8 +45,9 @@ class Clock:
 class Policies:
     """What the host grants and has registered.
 
-    `operators`: those who may inspect and control (by default nobody). `scopes`: the
-    definitions whose work they may. `services`: the identities that may still do work. `registered`: under which profile the definition is registered now. `verifier`: whether one is registered.
+    `operators`: those who may inspect and control (by default nobody). `scopes`: the definitions whose work they may.
+    `services`: the identities that may still do work. `registered`: under which profile the definition is registered
+    now. `verifier`: whether one is registered.
     """
 
     operators: tuple[str, ...] = ()
