@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from checker.cli.answering import answer
-from checker.cli.application import app
+from checker.cli.application import Purpose, command
 from checker.cli.options import (
     AsJson,
     Bound,
@@ -26,7 +27,7 @@ from checker.cli.options import (
 from checker.verdict import ExitCode
 
 
-@app.command()
+@command(Purpose.UNDERSTAND, "show killed_workflow")
 def show(*, specification: Specification, as_json: AsJson = False) -> None:
     """Show what a specification declares.
 
@@ -41,7 +42,7 @@ def show(*, specification: Specification, as_json: AsJson = False) -> None:
     answer("show", run, as_json=as_json)
 
 
-@app.command("list")
+@command(Purpose.UNDERSTAND, "list", "list lock file", 'list --pattern "absence believed"', name="list")
 def list_specifications(
     *,
     words: Annotated[
@@ -69,7 +70,12 @@ def list_specifications(
     answer("list", run, as_json=as_json)
 
 
-@app.command()
+@command(
+    Purpose.UNDERSTAND,
+    "trace killed_workflow -s q-a1-slow-coordinator",
+    "trace killed_workflow -m submit-without-look-up -p one_submission",
+    "trace killed_workflow -s q-a1-slow-coordinator --adapter yours:Adapter --as-pytest test_slow.py",
+)
 def trace(
     *,
     specification: Specification,
@@ -86,22 +92,32 @@ def trace(
     engine: EngineChoice = Engine.COLUMNAR,
     no_cache: NoCache = False,
     out_itf: OutItf = None,
+    as_pytest: Annotated[
+        Path | None,
+        typer.Option("--as-pytest", metavar="FILE", help="Also write a test that drives an implementation through it."),
+    ] = None,
+    adapter: Annotated[
+        str, typer.Option("--adapter", metavar="MODULE:CLASS", help="The implementation that the test drives.")
+    ] = "",
 ) -> None:
     """Show the shortest counterexample or witness.
 
     The shortest run that breaks a property, or that reaches a `possible` one.
+
+    With `--as-pytest` it becomes a test of an implementation: of the one that the file names under `reference`, unless
+    told. An implementation passes that does the same, and where the run is a mutant's, one that does not.
     """
 
     def run() -> ExitCode:
         from checker.commands.trace import TraceOptions, run
 
-        chosen = TraceOptions(specification, scenario, mutant, asked, as_json, out_itf)
+        chosen = TraceOptions(specification, scenario, mutant, asked, as_json, out_itf, as_pytest, adapter)
         return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     answer("trace", run, as_json=as_json)
 
 
-@app.command()
+@command(Purpose.UNDERSTAND, "table killed_workflow", "table killed_workflow plan --all")
 def table(
     *,
     specification: Specification,
@@ -139,7 +155,7 @@ def table(
     answer("table", run, as_json=as_json)
 
 
-@app.command()
+@command(Purpose.UNDERSTAND, "explain KP201")
 def explain(
     *, code: Annotated[str, typer.Argument(metavar="CODE", help="KP201, 201 or UNKNOWN_NAME.")], as_json: AsJson = False
 ) -> None:
