@@ -1,17 +1,18 @@
 """The provider that notifications go to, and the verifier that asks it what became of one.
 
 The provider is another system with a database of its own. It lives on when a worker is killed, and calls that were
-begun arrive although their caller is gone. What it does is decided from outside: `plan` says how its next calls go.
+begun arrive although their caller is gone. How its next call or look-up goes is decided from outside.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from model.reference.operator_control.controls import Evidence, Finding
 from model.reference.operator_control.records import Delivery
@@ -20,8 +21,12 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS accepted (number INTEGER PRIMARY KEY, id TEXT NOT NULL, attempt INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS memory (id TEXT PRIMARY KEY, known INTEGER NOT NULL, fence INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS flying (id TEXT, attempt INTEGER, PRIMARY KEY (id, attempt)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS plans (number INTEGER PRIMARY KEY, turn TEXT NOT NULL, outcome TEXT);
+CREATE TABLE IF NOT EXISTS plans (number INTEGER PRIMARY KEY, about TEXT NOT NULL, plan TEXT NOT NULL);
 """
+
+
+EVERY_ATTEMPT = 2**31
+"""A fence that no attempt passes."""
 
 
 class Manner(StrEnum):
@@ -37,35 +42,26 @@ class Manner(StrEnum):
     FENCE = "fence_attempt"
 
 
-class Turn(StrEnum):
-    """How a call goes.
-
-    REPLY: it arrives and is answered. SILENT: it arrives, the answer is lost. LATE: the caller gives it up before it
-    arrives. LOST: it never arrives. PANIC: it arrives, and then the callback fails.
-    """
-
-    REPLY = "reply"
-    SILENT = "silent"
-    LATE = "late"
-    LOST = "lost"
-    PANIC = "panic"
-
-
-ANSWERS = {
-    Turn.SILENT: Delivery.UNKNOWN,
-    Turn.LATE: Delivery.TIMED_OUT,
-    Turn.LOST: Delivery.UNKNOWN,
-    Turn.PANIC: Delivery.PANICKED,
-}
-"""What a caller has when it gets no answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the next call goes, and what the provider says where it is to say something else than it would."""
+    """How a call goes.
 
-    turn: Turn = Turn.REPLY
-    outcome: Delivery | None = None
+    `answer`: what the provider says where it is free to. `heard`: what the caller has instead of the answer. `late`:
+    the caller gives up before the call has arrived, and the call arrives all the same.
+    """
+
+    answer: Delivery = Delivery.ACCEPTED
+    heard: Delivery | None = None
+    late: bool = False
+
+
+class Sight(StrEnum):
+    """How a look-up goes: it finds what there is, or something else, or there is no answer."""
+
+    TRUE = "true"
+    MISS = "miss"
+    HIT = "hit"
+    NOTHING = "nothing"
 
 
 class Provider:
@@ -83,68 +79,75 @@ class Provider:
         """Close the database."""
         self.connection.close()
 
-    def plan(self, *plans: Plan) -> None:
-        """Say how the next calls go; without a plan a call is answered."""
-        self.connection.executemany(
-            "INSERT INTO plans (turn, outcome) VALUES (?, ?)", [(plan.turn, plan.outcome) for plan in plans]
-        )
+    def plan_call(self, plan: Plan) -> None:
+        """Say how the next call goes; without a plan it is accepted and answered."""
+        self._plan("call", json.dumps([plan.answer, plan.heard, plan.late]))
+
+    def plan_look_up(self, sight: Sight) -> None:
+        """Say how the next look-up goes; without a plan it tells the truth."""
+        self._plan("look-up", json.dumps(sight))
+
+    def _plan(self, about: str, plan: str) -> None:
+        self.connection.execute("INSERT INTO plans (about, plan) VALUES (?, ?)", (about, plan))
+
+    def _next_plan(self, about: str) -> Any:
+        query = "DELETE FROM plans WHERE number = (SELECT MIN(number) FROM plans WHERE about = ?) RETURNING plan"
+        row = self.connection.execute(query, (about,)).fetchone()
+        return None if row is None else json.loads(row[0])
 
     def send(self, delivery_id: str, attempt: int) -> Delivery:
         """Deliver something, and return what the caller knows of it."""
-        plan = self._next_plan()
-        if plan.outcome not in (None, Delivery.ACCEPTED):
-            # It says no, or fails, before it has looked at what it was sent.
-            return plan.outcome
-        if plan.turn is Turn.LOST:
-            return ANSWERS[plan.turn]
+        planned = self._next_plan("call")
+        answer, heard, late = (Delivery.ACCEPTED, None, False) if planned is None else planned
         self.begin(delivery_id, attempt)
-        if plan.turn is Turn.LATE:
-            return ANSWERS[plan.turn]
-        outcome = self.arrive(delivery_id, attempt)
-        return ANSWERS.get(plan.turn, outcome)
-
-    def _next_plan(self) -> Plan:
-        row = self.connection.execute("SELECT number, turn, outcome FROM plans ORDER BY number LIMIT 1").fetchone()
-        if row is None:
-            return Plan()
-        self.connection.execute("DELETE FROM plans WHERE number = ?", row[:1])
-        return Plan(Turn(row[1]), None if row[2] is None else Delivery(row[2]))
+        if late:
+            return Delivery.TIMED_OUT
+        outcome = self.arrive(delivery_id, attempt, Delivery(answer))
+        return outcome if heard is None else Delivery(heard)
 
     def begin(self, delivery_id: str, attempt: int) -> None:
         """Put a call on its way."""
         self.connection.execute("INSERT OR IGNORE INTO flying VALUES (?, ?)", (delivery_id, attempt))
 
-    def arrive(self, delivery_id: str, attempt: int) -> Delivery:
-        """Let a call that is on its way arrive."""
+    def arrive(self, delivery_id: str, attempt: int, answer: Delivery = Delivery.ACCEPTED) -> Delivery:
+        """Let a call that is on its way arrive, and return what the provider answers."""
         db = self.connection
         db.execute("BEGIN IMMEDIATE")
         db.execute("DELETE FROM flying WHERE id = ? AND attempt = ?", (delivery_id, attempt))
         known, fence = self._memory(delivery_id)
-        outcome = Delivery.ACCEPTED
-        if attempt <= fence and not known:
+        outcome = answer
+        if attempt <= fence:
             outcome = Delivery.PERMANENT
-        elif not (known and self.manner is Manner.FOLD):
+        elif known and self.manner is Manner.FOLD:
+            outcome = Delivery.ACCEPTED
+        elif answer is Delivery.ACCEPTED:
             db.execute("INSERT INTO accepted (id, attempt) VALUES (?, ?)", (delivery_id, attempt))
-            db.execute("INSERT OR REPLACE INTO memory VALUES (?, 1, ?)", (delivery_id, fence))
+            self._remember(delivery_id, known=True, fence=fence)
         db.execute("COMMIT")
         return outcome
 
     def forget(self, delivery_id: str) -> None:
-        """Remember nothing of a delivery any more, as at the end of the time for which it folds."""
-        self.connection.execute("DELETE FROM memory WHERE id = ?", (delivery_id,))
+        """Know nothing of a delivery any more, as at the end of the time for which it folds."""
+        self._remember(delivery_id, known=False, fence=self.fence(delivery_id))
 
-    def look_up(self, delivery_id: str, attempt: int) -> bool:
+    def look_up(self, delivery_id: str, attempt: int) -> bool | None:
         """Say whether a delivery was accepted; where it was not, forbid that it still is, if this provider can."""
         db = self.connection
+        sight = Sight(self._next_plan("look-up") or Sight.TRUE)
+        if sight in (Sight.HIT, Sight.NOTHING):
+            return True if sight is Sight.HIT else None
         db.execute("BEGIN IMMEDIATE")
         known, fence = self._memory(delivery_id)
-        if not known and self.manner is Manner.TOMBSTONE:
-            fence = 2**31
-        elif self.manner is Manner.FENCE:
-            fence = max(fence, attempt)
-        db.execute("INSERT OR REPLACE INTO memory VALUES (?, ?, ?)", (delivery_id, known, fence))
+        found = known and sight is Sight.TRUE
+        if not found and self.manner is Manner.TOMBSTONE:
+            self._remember(delivery_id, known=known, fence=EVERY_ATTEMPT)
+        elif not found and self.manner is Manner.FENCE:
+            self._remember(delivery_id, known=known, fence=max(fence, attempt))
         db.execute("COMMIT")
-        return known
+        return found
+
+    def _remember(self, delivery_id: str, *, known: bool, fence: int) -> None:
+        self.connection.execute("INSERT OR REPLACE INTO memory VALUES (?, ?, ?)", (delivery_id, known, fence))
 
     def _memory(self, delivery_id: str) -> tuple[bool, int]:
         row = self.connection.execute("SELECT known, fence FROM memory WHERE id = ?", (delivery_id,)).fetchone()
@@ -183,7 +186,10 @@ class LookupVerifier:
         self.provider = provider
 
     def __call__(self, delivery_id: str, attempt: int, evidence_ref: str | None) -> Evidence:  # noqa: ARG002
-        """Return that the delivery was accepted, or that it was not."""
-        if self.provider.look_up(delivery_id, attempt):
+        """Return that the delivery was accepted, that it was not, or that there was no answer."""
+        found = self.provider.look_up(delivery_id, attempt)
+        if found is None:
+            return Evidence(Finding.UNRESOLVED)
+        if found:
             return Evidence(Finding.ACCEPTED, f"found {delivery_id}")
         return Evidence(Finding.NOT_ACCEPTED, f"not found {delivery_id}")

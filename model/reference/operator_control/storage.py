@@ -48,6 +48,8 @@ CREATE TABLE IF NOT EXISTS receipts (
 
 WRITE_WORK = "INSERT OR REPLACE INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
+CLEAR = ("DELETE FROM work", "DELETE FROM roots", "DELETE FROM receipts")
+
 T = TypeVar("T")
 
 
@@ -137,6 +139,14 @@ class Storage:
         """Store what came of a send."""
         self._update(lambda books: (self.rules.delivery_finished(books, claim, outcome, now), None))
 
+    def holds(self, claim: Claim, now: int) -> bool:
+        """Say whether a claim is live."""
+        try:
+            self.rules.claimed(self.snapshot().books, claim, now)
+        except Refusal:
+            return False
+        return True
+
     def finish(self, claim: Claim, verdict: Verdict, now: int) -> None:
         """Store what a worker made of its claim."""
         self._update(lambda books: (self.rules.finish(books, claim, verdict, now), None))
@@ -221,7 +231,7 @@ class Storage:
         """Take everything up again as it was at a backup, under a new storage generation.
 
         Nobody who has looked at the record before may act on what was seen then: that is what the new generation
-        refuses. Receipts are kept: those of the backup, and those that were made since.
+        refuses. Receipts that the backup has are kept, so that their requests are still answered with their results.
         """
         source = sqlite3.connect(path)
         past = _read_books(source)
@@ -230,12 +240,12 @@ class Storage:
         source.close()
         books = settled(past, self.rules.restored(past))
         with self.transaction():
-            self.connection.execute("DELETE FROM work")
-            self.connection.execute("DELETE FROM roots")
+            for statement in CLEAR:
+                self.connection.execute(statement)
             self._store(Books(), books)
             for name, value in facts:
                 self._set(name, value)
-            self.connection.executemany("INSERT OR IGNORE INTO receipts VALUES (?, ?, ?, ?)", receipts)
+            self.connection.executemany("INSERT INTO receipts VALUES (?, ?, ?, ?)", receipts)
             self._set("generation", secrets.token_hex(8))
 
     # Reading and writing.

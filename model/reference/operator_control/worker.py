@@ -6,10 +6,10 @@ are its attributes; they are gone when it is killed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from model.reference.operator_control.channel import Provider
-from model.reference.operator_control.records import Claim, Code, Delivery, Phase, Profile, Reason, Refusal
+from model.reference.operator_control.records import Claim, Code, Delivery, Profile, Reason, Refusal
 from model.reference.operator_control.storage import Storage
 from model.reference.operator_control.world import Clock, Host
 
@@ -31,9 +31,7 @@ class Worker:
         if self.claim is None:
             return
         yield "match"
-        reason = self.match(self.claim)
-        if reason is not None:
-            self._swallow(reason)
+        if not self.still_holds(self.claim) or not self.match(self.claim):
             return
         yield "start"
         if not self.start(self.claim):
@@ -43,8 +41,19 @@ class Worker:
         yield "finish"
         self.finish(self.claim, self.outcome)
 
-    def match(self, claim: Claim) -> Reason | None:
-        """Return why the work is not to be done, if so: its budget, its registration, or its service's authority."""
+    def still_holds(self, claim: Claim) -> bool:
+        """Say whether the claim is live: the worker may have stood still since."""
+        return self.storage.holds(claim, self.clock.now())
+
+    def match(self, claim: Claim) -> bool:
+        """Say whether the work may be done; stop it where it may not."""
+        reason = self.objection(claim)
+        if reason is not None:
+            self._unless_too_late(lambda: self.storage.finish(claim, reason, self.clock.now()))
+        return reason is None
+
+    def objection(self, claim: Claim) -> Reason | None:
+        """Return why the work is not to be done: its budget, its registration, or its service's authority."""
         if claim.resolution_only is not None:
             return claim.resolution_only
         if self.registered() is not claim.intent.profile:
@@ -57,13 +66,7 @@ class Worker:
 
     def start(self, claim: Claim) -> bool:
         """Store that a send may happen; say whether it may."""
-        try:
-            self.storage.delivery_started(claim, self.clock.now())
-        except Refusal as refusal:
-            if refusal.code is not Code.CONFLICT:
-                raise
-            return False
-        return True
+        return self._unless_too_late(lambda: self.storage.delivery_started(claim, self.clock.now()))
 
     def send(self, claim: Claim) -> Delivery:
         """Send under the identity of the work, which is the same at every attempt."""
@@ -71,17 +74,14 @@ class Worker:
 
     def finish(self, claim: Claim, outcome: Delivery) -> None:
         """Store what came of the send. Where the claim has ended meanwhile, nobody learns it."""
-        try:
-            self.storage.delivery_finished(claim, outcome, self.clock.now())
-        except Refusal as refusal:
-            if refusal.code is not Code.CONFLICT:
-                raise
+        self._unless_too_late(lambda: self.storage.delivery_finished(claim, outcome, self.clock.now()))
 
-    def _swallow(self, verdict: Phase | Reason) -> None:
-        if self.claim is None:
-            return
+    def _unless_too_late(self, update: Callable[[], None]) -> bool:
+        """Do something under the claim, and say whether the claim was still good for it."""
         try:
-            self.storage.finish(self.claim, verdict, self.clock.now())
+            update()
         except Refusal as refusal:
             if refusal.code is not Code.CONFLICT:
                 raise
+            return False
+        return True

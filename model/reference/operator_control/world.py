@@ -99,9 +99,12 @@ class Answer:
     replayed: bool = False
 
     @property
-    def settled(self) -> bool:
-        """Say whether the operator knows by this what became of the control."""
-        return self.code not in (Code.UNKNOWN, UNRESOLVED)
+    def final(self) -> bool:
+        """Say whether the operator sends this request no more.
+
+        After Unknown, Unresolved and Denied the same request may still come to a result.
+        """
+        return self.code not in (Code.UNKNOWN, Code.DENIED, UNRESOLVED)
 
 
 UNRESOLVED = "Unresolved"
@@ -111,7 +114,7 @@ UNRESOLVED = "Unresolved"
 class Desk:
     """The operator's request files, one a key, and the answers that have come.
 
-    A request file stays as it is until it is answered for good: that is how the operator asks again for the same.
+    A request file stays as it is until a final answer has come: that is how the operator asks again for the same.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -140,13 +143,16 @@ class Desk:
             write_whole(self._request_path(key), text)
 
     def waiting(self) -> list[str]:
-        """Return the keys of the requests that no answer has come to."""
-        keys = sorted(path.name.removesuffix(".request") for path in self.folder.glob("*.request"))
-        return [key for key in keys if self.answer(key) is None]
+        """Return the keys of the requests that no final answer has come to."""
+        return sorted(path.name.removesuffix(".request") for path in self.folder.glob("*.request"))
 
     def reply(self, key: str, answer: Answer) -> None:
-        """Tell the operator what became of a control."""
+        """Tell the operator what became of a control; a caller that has gone hears nothing."""
+        if self.request(key) is None:
+            return
         write_whole(self._answer_path(key), canonical(asdict(answer)))
+        if answer.final:
+            self._request_path(key).unlink()
 
     def answer(self, key: str) -> Answer | None:
         """Return what the operator was told, if anything."""
