@@ -24,16 +24,9 @@ from model.reference.operator_control.records import (
 from model.reference.operator_control.rules import Rules
 from model.reference.operator_control.service import Control
 from model.reference.operator_control.storage import Storage
+from model.reference.operator_control.variants import UnlessReclaimed
 from model.reference.operator_control.worker import Worker
 from model.reference.operator_control.world import Answer
-
-
-class LeaseIgnored(Rules):
-    """Whoever holds the latest claim may finish, however late."""
-
-    def unexpired(self, lease: Lease, now: int) -> bool:  # noqa: ARG002
-        """Say that every lease still runs."""
-        return True
 
 
 class GenerationNotCompared(Rules):
@@ -231,7 +224,7 @@ DEFECTS: dict[str, Parts] = {
     "budgets-forgotten": Parts(controls=BudgetsForgotten),
     "unknown-not-held": Parts(rules=UnknownNotHeld),
     "worker-needs-room": Parts(storage=WorkerNeedsRoom),
-    "lease-ignored": Parts(rules=LeaseIgnored),
+    "lease-ignored": Parts(rules=UnlessReclaimed),
     "generation-not-compared": Parts(rules=GenerationNotCompared),
     "confirmation-dropped": Parts(worker=ConfirmationDropped),
     "sends-before-it-is-stored": Parts(worker=SendsBeforeItIsStored),

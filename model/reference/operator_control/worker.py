@@ -53,12 +53,13 @@ class Worker:
         return reason is None
 
     def objection(self, claim: Claim) -> Reason | None:
-        """Return why the work is not to be done: its budget, its registration, or its service's authority."""
-        if claim.resolution_only is not None:
-            return claim.resolution_only
+        """Return why the work is not to be done: its registration, its service's authority, or its budget.
+
+        Authority comes first, as it does where an action is resolved: a budget is no reason to skip it.
+        """
         if self.registered() is not claim.intent.profile:
             return Reason.DEFINITION_CHANGED
-        return None if self.host.serves(claim.intent.service_key) else Reason.DENIED
+        return claim.resolution_only if self.host.serves(claim.intent.service_key) else Reason.DENIED
 
     def registered(self) -> Profile:
         """Return the profile under which the definition is registered now."""
