@@ -1,7 +1,7 @@
-"""The tables of the documents, row by row, against the reference implementation's pure transitions.
+"""The tables of the documents, row by row, against the pure transitions of the reference implementation.
 
-The expected values are those of the work state machine, the operator's transition table and the outcomes by profile, not
-those of the model.
+The expected values are those of the work state machine, of the transition table for operators and of the outcomes by
+profile, not those of the model.
 """
 
 from __future__ import annotations
@@ -166,7 +166,8 @@ def test_a_claim_scans_in_the_order_of_identities_and_gives_out_one() -> None:
     second, third = (WorkRecord(replace(work(), id=name)) for name in "bc")
     before = Books({"c": third, "b": second, "a": first}, {"root": 0})
     after, claim = RULES.claim(before, NOW)
-    assert claim is not None and claim.id == "b"
+    assert claim is not None
+    assert claim.id == "b"
     assert after.records["c"] == third
 
 
@@ -417,7 +418,7 @@ def test_accepted_completes_whatever_is_not_leased_or_done(
     record = WorkRecord(work(profile), phase, stopped=reason, attempts=2, generation=4)
     after, result = control(record, Operation.RECONCILE, ACCEPTED)
     assert result is Result.COMPLETED
-    assert after == replace(record, phase=Phase.DONE, stopped=None, delivery=Delivery.ACCEPTED)
+    assert after == replace(record, phase=Phase.DONE, stopped=None, delivery=Delivery.ACCEPTED, generation=5)
 
 
 @pytest.mark.parametrize(("phase", "reason"), REACHABLE)

@@ -121,8 +121,8 @@ class Adapter:
         self._here.clock.set(START)
         self._here.host.change(operators=(OPERATOR,), registered=profile)
         self._here.storage.enqueue(Intent(WORK, Cause("root", started_at=START), profile=profile))
-        # Work is due when it may begin, and before that it may not even be controlled. A Retry makes it due now instead,
-        # so that the clock can go back without going that far.
+        # Work is due when it may begin, and a control before that does not make it due. A Retry makes it due now
+        # instead, so that the clock can go back without going that far.
         self._control(Operation.RETRY, None)
 
     def perform(self, action: Action) -> None:
@@ -340,11 +340,8 @@ class Adapter:
         record = self._record
         young = not self._here.storage.rules.too_old(record, self._here.clock.now())
         leased = bool(self._setting.parameters.get("and_a_lease")) and record.phase is Phase.LEASED
-        if (
-            not self._here.provider.knows(WORK)
-            or self._setting.variant == "remembers-for-max-age"
-            and (young or leased)
-        ):
+        early = self._setting.variant == "remembers-for-max-age" and (young or leased)
+        if early or not self._here.provider.knows(WORK):
             raise Refused("the provider knows nothing that it may forget")
         self._here.provider.forget(WORK)
 

@@ -156,11 +156,21 @@ class ControlRules:
     ) -> tuple[WorkRecord, Result]:
         """Return what a control makes of a record, and what it is called.
 
+        Every control begins another generation, also one that leaves the rest as it was: so it moves the version, and
+        of two controls for one version one is a Conflict.
+
         Raises:
             Refusal: Conflict, the record is not in the operator's reach; Invalid, evidence that establishes nothing.
         """
         if record.phase in (Phase.LEASED, Phase.DONE):
             raise Refusal(Code.CONFLICT, f"the work is {record.phase}")
+        changed, result = self.changed(books, record, operation, evidence, now)
+        return replace(changed, generation=record.generation + 1), result
+
+    def changed(
+        self, books: Books, record: WorkRecord, operation: Operation, evidence: Evidence | None, now: int
+    ) -> tuple[WorkRecord, Result]:
+        """Return what a control makes of a record that is in its reach, its generation apart."""
         if operation is Operation.RETRY:
             return self.retry(books, record, now)
         if evidence is None or evidence.finding is Finding.UNRESOLVED or not evidence.text:
@@ -184,7 +194,7 @@ class ControlRules:
             or self.hard(record, books, now) is not None
         ):
             raise Refusal(Code.CONFLICT, "a plain retry cannot help this work")
-        return replace(self.scheduled(record, now), generation=record.generation + 1), Result.SCHEDULED
+        return self.scheduled(record, now), Result.SCHEDULED
 
     def released(self, books: Books, record: WorkRecord, now: int) -> tuple[WorkRecord, Result]:
         """Return the record after it was established that the delivery did not and will not happen."""

@@ -204,12 +204,16 @@ class AttemptCountedLate(Rules):
         )
 
 
+SMALLEST_RECEIPT = 300
+"""Characters that every receipt has."""
+
+
 class WorkerNeedsRoom(Storage):
     """A worker finishes nothing while the ledger of receipts is full."""
 
     def delivery_finished(self, claim: Claim, outcome: Delivery, now: int) -> None:
         """Refuse where a control would be refused."""
-        if len(self.snapshot().receipts) >= self.rules.limits.max_receipts:
+        if self.room() < SMALLEST_RECEIPT:
             raise Refusal(Code.CONFLICT, "there is no room")
         super().delivery_finished(claim, outcome, now)
 

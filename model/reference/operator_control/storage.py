@@ -191,10 +191,13 @@ class Storage:
         return Controlled(receipt, replayed=False)
 
     def _make_room(self, snapshot: Snapshot, receipt: Receipt) -> None:
-        size = sum(len(known.text) for known in snapshot.receipts.values()) + len(receipt.text)
-        limits = self.rules.limits
-        if len(snapshot.receipts) >= limits.max_receipts or size > limits.max_receipt_bytes:
+        if len(snapshot.receipts) >= self.rules.limits.max_receipts or self.room() < len(receipt.text):
             raise Refusal(Code.OVERLOADED, "there is no room for another receipt")
+
+    def room(self) -> int:
+        """Return how many characters of receipts there is room for."""
+        (size,) = self.connection.execute("SELECT COALESCE(SUM(LENGTH(receipt)), 0) FROM receipts").fetchone()
+        return self.rules.limits.max_receipt_bytes - int(size)
 
     def _commit_control(self, before: Books, after: Books, receipt: Receipt) -> None:
         """Write the record and the receipt: in one transaction, or a replay would apply the control again."""
