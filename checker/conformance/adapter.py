@@ -32,8 +32,12 @@ class UnknownSetting(Exception):
 class AdapterFailed(Exception):
     """The adapter itself is at fault: it broke off, it did not answer, or what it answered means nothing.
 
-    Nothing is known then of the system behind it.
+    Nothing is known then of the system behind it. `details` is what it has left: a traceback, its standard error.
     """
+
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +80,13 @@ class Action:
 class Adapter(Protocol):
     """A system in this process or in another, driven step by step."""
 
-    observes: Sequence[str]
-    """The names of the variables and process labels that `observe` tells, without indices: `run`, `coordinator at`."""
+    @property
+    def observes(self) -> Sequence[str]:
+        """The names of the variables and process labels that `observe` tells, without indices."""
 
-    defects: Sequence[str]
-    """The deliberate mistakes that can be switched on, by name."""
+    @property
+    def defects(self) -> Sequence[str]:
+        """The deliberate mistakes that can be switched on, by name."""
 
     def reset(self, setting: Setting) -> None:
         """Throw away what there is and start afresh.

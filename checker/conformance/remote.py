@@ -152,14 +152,15 @@ class _Connection:
             self.process.stdin.write(json.dumps({"do": request, **content}) + "\n")
             self.process.stdin.flush()
         except (OSError, ValueError) as error:
-            raise self._failed(f"it ended before it was asked to `{request}`") from error
+            raise self._ended(f"it ended before it was asked to `{request}`") from error
         try:
             line = self.answers.get(timeout=self.seconds)
         except queue.Empty:
+            failed = self._failed(f"it gave no answer to `{request}` in {self.seconds:g} seconds")
             self.end()
-            raise self._failed(f"it gave no answer to `{request}` in {self.seconds:g} seconds") from None
+            raise failed from None
         if not line:
-            raise self._failed(f"it ended instead of answering `{request}`")
+            raise self._ended(f"it ended instead of answering `{request}`")
         return self._answer(request, line)
 
     def _answer(self, request: str, line: str) -> Any:
@@ -221,13 +222,17 @@ class _Connection:
             if stream is not None:
                 stream.close()
 
+    def _ended(self, message: str) -> AdapterFailed:
+        """Return the failure of a process whose pipes are closed, once it has ended as well."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(_PATIENCE)
+        return self._failed(message)
+
     def _failed(self, message: str) -> AdapterFailed:
         if self.process.poll() is not None:
             message += f" (exit code {self.process.returncode})"
             self.listeners[1].join(_PATIENCE)
-        if self.errors:
-            message += "; its standard error:\n" + "\n".join(f"  {line}" for line in self.errors)
-        return AdapterFailed(message)
+        return AdapterFailed(message, "\n".join(self.errors))
 
 
 # --- What it says, read ---
