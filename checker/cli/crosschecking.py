@@ -20,6 +20,7 @@ from checker.cli.options import (
     Specification,
     Specifications,
     Timeout,
+    Workers,
     running_options,
 )
 from checker.verdict import ExitCode
@@ -140,6 +141,7 @@ def kill(
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
+    workers: Workers = None,
     no_cache: NoCache = False,
 ) -> None:
     """Kill an implementation at every kill point.
@@ -168,6 +170,8 @@ def kill(
             pairs=pairs,
             as_json=as_json,
         )
-        return run(chosen, running_options(max_states, timeout, None, Engine.COLUMNAR, no_cache=no_cache, bound=None))
+        return run(
+            chosen, running_options(max_states, timeout, workers, Engine.COLUMNAR, no_cache=no_cache, bound=None)
+        )
 
     answer("kill", run, as_json=as_json)

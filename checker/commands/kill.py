@@ -162,13 +162,14 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
             kills=2 if options.pairs else 1,
             errands=tuple(options.errands),
             defect=options.defect,
+            workers=runner.options.workers,
             stop=lambda: runner.limits.reason_to_stop(0),
             tell=lambda text: runner.progress.tell(f"{file}, {text}"),
         )
         explored = _explored(implementation, options, runner)
         found = 0
         for claim, exploration in explored:
-            killed = _one(both, claim, exploration, how)
+            killed = _one(both, claim, exploration, how, implementation)
             found += bool(killed.errands)
             if killed.errands:
                 yield killed
@@ -220,10 +221,18 @@ def _kills_anywhere(claim: Scenario) -> bool:
     return any(budget.limit is None and budget.at is None for budget in crashes)
 
 
-def _one(adapter: KillableAdapter, claim: Scenario, exploration: Exploration, how: How) -> Killed:
+def _one(
+    adapter: KillableAdapter, claim: Scenario, exploration: Exploration, how: How, implementation: Implementation
+) -> Killed:
+    def make() -> KillableAdapter:
+        made = implementation.make()
+        assert isinstance(made, Killable)
+        both: KillableAdapter = made
+        return both
+
     started = time.monotonic()
     try:
-        killed = kill_scenario(adapter, claim, exploration, how)
+        killed = kill_scenario(adapter, claim, exploration, how, make)
     except NoErrand as error:
         help_text = did_you_mean(error.name, error.known, known="there is")
         diagnostic = Diagnostic(Code.OPTION_VALUE, f"there is no errand {quoted(error.name)}", None, help=help_text)
