@@ -6,6 +6,7 @@ profile, not those of the model.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -190,12 +191,13 @@ def test_a_claim_is_live_up_to_its_last_second_and_only_in_its_generation() -> N
 def test_a_worker_cannot_finish_what_it_does_not_hold(phase: Phase) -> None:
     record = WorkRecord(work(), phase, generation=1)
     claim = Claim("w", 1, record.intent, 1)
-    for act in (
+    acts: list[Callable[[], Books]] = [
         lambda: RULES.finish(books(record), claim, Phase.DONE, NOW),
         lambda: RULES.delivery_started(books(record), claim, NOW),
         lambda: RULES.delivery_finished(books(record), claim, Delivery.ACCEPTED, NOW),
         lambda: RULES.materialize(books(record), claim, (), NOW),
-    ):
+    ]
+    for act in acts:
         with refused(Code.CONFLICT):
             act()
 
