@@ -75,7 +75,7 @@ class Adapter:
     observes: Sequence[str] = (
         *("state", "due", "attempts", "delivery", "unchanged", "receipt", "receipts_full"),
         *("current_epoch", "admission_floor", "replay_floor", "calling", "known", "authorized", "registered_alike"),
-        *("asked", "epoch", "edited", "deliveries", "controlled"),
+        *("asked", "epoch", "edited", "closed", "deliveries", "controlled"),
         *("control at", "control.key", "control.evidence", "control.verdict"),
         *("backup", "old_state", "old_due", "old_attempts", "old_delivery", "old_receipt"),
     )
@@ -94,6 +94,8 @@ class Adapter:
         self._worker: Worker | None = None
         self._setting = Setting({})
         self._names: dict[int, str] = {}
+        self._closed: dict[int, Request] = {}
+        """Requests that are answered for good while somebody else may still handle them, until their number is used."""
         self._used = 0
         self._first_receipts = 0
         self._backup = "not_taken"
@@ -192,7 +194,9 @@ class Adapter:
             self._here.provider.plan_look_up(_sight(action))
         self._generators.advance(process, action.step)
         if self._generators.at(process, "take") == "take":
-            self._controls.pop(action.instance, None)
+            key, control = self._controls.pop(action.instance)
+            if self._request(key) is None and self._handlers > 1 and control.request is not None:
+                self._closed.setdefault(key, control.request)
 
     def _seen_of_control(self, instance: int) -> dict[str, Plain]:
         name = "control" if self._handlers == 1 else f"control[{instance}]"
@@ -204,8 +208,7 @@ class Adapter:
         seen[f"{name}.key"] = key
         if label == "commit" and control.evidence is not None:
             seen[f"{name}.evidence"] = str(control.evidence.finding)
-        # Of a request that somebody else has answered, the model remembers too little to say how this one ends.
-        if label == "answer" and control.answer is not None and self._request(key) is not None:
+        if label == "answer" and control.answer is not None:
             code = "Replayed" if control.answer.replayed else str(control.answer.code)
             seen[f"{name}.verdict"] = "Proceed" if code in set(Result) else code
         return seen
@@ -252,6 +255,7 @@ class Adapter:
             requests = [request for request in map(self._request, opened) if request is not None]
             version = next((r.expected for r in requests if r.expected == version), requests[0].expected)
         self._used += 1
+        self._closed.pop(key, None)
         self._names[key] = f"key-{self._used}"
         epoch = 1 if "misdated" in action.faults else snapshot.epochs.current
         handle = snapshot.books.records[WORK].intent.handle
@@ -282,7 +286,7 @@ class Adapter:
         ]
 
     def _seen_of_key(self, key: int, snapshot: Snapshot) -> dict[str, Plain]:
-        request = self._request(key)
+        request = self._request(key) or self._closed.get(key)
         receipt = self._receipt(snapshot, request)
         values: dict[str, Plain] = {
             "asked": "NoRequest" if request is None else str(request.operation),
@@ -290,6 +294,7 @@ class Adapter:
             "receipt": "NoReceipt" if receipt is None else RESULTS[receipt.result],
             "epoch": 0 if request is None else request.retry_epoch,
             "edited": receipt is not None and receipt.request != request,
+            "closed": key in self._closed,
         }
         return {f"{name}[{key}]": value for name, value in values.items()}
 
@@ -535,6 +540,7 @@ class Adapter:
         self._generators.clear()
         self._controls.clear()
         self._names.clear()
+        self._closed.clear()
         self._worker = None
         if self._deployment is not None:
             self._deployment.close()
