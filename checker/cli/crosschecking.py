@@ -133,6 +133,8 @@ def kill(
         list[str] | None, typer.Option("--errand", metavar="NAME", help="Only this one; may be repeated.")
     ] = None,
     adapter: AdapterClass = "",
+    adapter_command: AdapterCommand = "",
+    seconds: AnswerSeconds = 30.0,
     defect: Defect = "",
     defects: Defects = False,
     pairs: Annotated[
@@ -164,7 +166,7 @@ def kill(
             specifications=specifications or (),
             scenarios=scenario or (),
             errands=errand or (),
-            wanted=Wanted(adapter=adapter),
+            wanted=Wanted(adapter, adapter_command, seconds),
             defect=defect,
             defects=defects,
             pairs=pairs,

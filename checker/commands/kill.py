@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from checker.commands.answers import print_document, warn
-from checker.commands.choices import check_names, raise_if_any
+from checker.commands.choices import check_names, positive, raise_if_any
 from checker.commands.implementations import (
     Implementation,
     Wanted,
@@ -66,6 +66,7 @@ def run(options: KillOptions, running: RunOptions) -> ExitCode:
         BadInput: a file or an option is wrong, or an adapter is at fault.
         EngineDisagreement: the evaluator contradicts the engine.
     """
+    raise_if_any(positive("--seconds", options.wanted.seconds))
     chosen = implementations(options.specifications, options.wanted)
     names = [name for each in chosen for name in each.loaded.file.scenarios]
     raise_if_any(check_names(options.scenarios, names, Code.NO_SUCH_SCENARIO, "scenario"))
@@ -187,7 +188,7 @@ def _explored(
     implementation: Implementation, options: KillOptions, runner: Runner
 ) -> list[tuple[Scenario, Exploration]]:
     found = []
-    for claim in _claims(implementation, options):
+    for claim in claims_to_kill(implementation, options):
         exploration = explored_with(runner, implementation.loaded, claim).explorations.get(claim.name)
         if exploration is None:
             raise KeyboardInterrupt
@@ -195,7 +196,7 @@ def _explored(
     return found
 
 
-def _claims(implementation: Implementation, options: KillOptions) -> list[Scenario]:
+def claims_to_kill(implementation: Implementation, options: KillOptions) -> list[Scenario]:
     """Return the scenarios that were named, or those marked for conformance in which anything may be killed."""
     file = implementation.loaded.file
     claims = [

@@ -217,9 +217,11 @@ class Acceptor:
 def fits(event: Event, transition: Transition) -> bool:
     """Tell whether the choices and faults of a transition are those of an event, as far as it says."""
     choices = tuple(plain(choice) for choice in transition.choices)
-    return (event.choices is None or event.choices == choices) and (
-        event.faults is None or event.faults == transition.faults
-    )
+    return _are(choices, event.choices, event) and _are(transition.faults, event.faults, event)
+
+
+def _are(found: tuple[object, ...], told: tuple[object, ...] | None, event: Event) -> bool:
+    return told is None or found == (told[: len(found)] if event.prepared else told)
 
 
 def may_crash(system: TransitionSystem, fault: str, point: str, state: State) -> bool:

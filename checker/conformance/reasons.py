@@ -127,4 +127,4 @@ def _outcome(transition: Transition) -> str:
     parts = [f"choices {[plain(choice) for choice in transition.choices]}"] if transition.choices else []
     faults = transition.faults[1:] if transition.action.kind == "crash" else transition.faults
     parts += [f"faults {', '.join(faults)}"] if faults else []
-    return " and ".join(parts) or "no fault"
+    return " and ".join(parts) or "no choice and no fault"

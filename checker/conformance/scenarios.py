@@ -199,5 +199,6 @@ def _gate(exploration: Exploration, reached: Counter[str], excuses: Mapping[str,
     ]
     missing = [point for point in points if point not in reached]
     excused = {point: excuses[point] for point in missing if point in excuses}
-    stale = [point for point in excuses if point in reached]
+    known = {point for process in exploration.system.specification.processes.values() for point in process.kill_points}
+    stale = [point for point in excuses if point in reached or point not in known]
     return Gate(tuple(points), tuple(p for p in missing if p not in excused), excused, tuple(stale))
