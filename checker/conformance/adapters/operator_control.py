@@ -30,7 +30,7 @@ from checker.conformance.generators import Generators
 from model.reference.operator_control.arbitration import Identity, Snapshot
 from model.reference.operator_control.channel import Plan, Sight
 from model.reference.operator_control.controls import Operation, Receipt, Request, Result, Version
-from model.reference.operator_control.defects import DEFECTS, SMALLEST_RECEIPT
+from model.reference.operator_control.defects import DEFECTS
 from model.reference.operator_control.deployment import Deployment, Parts
 from model.reference.operator_control.records import Cause, Delivery, Epochs, Intent, Limits, Phase, Profile, WorkRecord
 from model.reference.operator_control.service import Control
@@ -43,6 +43,9 @@ SOMEBODY = "somebody"
 
 ROOM = 64 * 1024
 """Characters of receipts that the ledger takes: far more than a run can fill."""
+
+SMALLEST_RECEIPT = 300
+"""Characters that every receipt has."""
 
 HERE = "checker.conformance.adapters.operator_control"
 
@@ -82,7 +85,7 @@ class Adapter:
     defects: Sequence[str] = (
         *("receipt-outside-the-transaction", "version-before-receipt", "version-read-again"),
         *("authority-not-asked-again", "retry-resets-attempts", "retry-releases-hold", "budgets-forgotten"),
-        *("unknown-not-held", "worker-needs-room", "confirmation-dropped", "silence-is-failure"),
+        *("unknown-not-held", "confirmation-dropped", "silence-is-failure"),
     )
 
     def __init__(self) -> None:

@@ -14,11 +14,9 @@ from model.reference.operator_control.deployment import Parts
 from model.reference.operator_control.records import (
     Books,
     Claim,
-    Code,
     Delivery,
     Lease,
     Profile,
-    Refusal,
     WorkRecord,
 )
 from model.reference.operator_control.rules import Rules
@@ -204,20 +202,6 @@ class AttemptCountedLate(Rules):
         )
 
 
-SMALLEST_RECEIPT = 300
-"""Characters that every receipt has."""
-
-
-class WorkerNeedsRoom(Storage):
-    """A worker finishes nothing while the ledger of receipts is full."""
-
-    def delivery_finished(self, claim: Claim, outcome: Delivery, now: int) -> None:
-        """Refuse where a control would be refused."""
-        if self.room() < SMALLEST_RECEIPT:
-            raise Refusal(Code.CONFLICT, "there is no room")
-        super().delivery_finished(claim, outcome, now)
-
-
 DEFECTS: dict[str, Parts] = {
     "receipt-outside-the-transaction": Parts(storage=ReceiptLater, control=ReceiptWithAnswer),
     "version-before-receipt": Parts(arbitration=VersionBeforeReceipt, control=VersionBeforeReplay),
@@ -227,7 +211,6 @@ DEFECTS: dict[str, Parts] = {
     "retry-releases-hold": Parts(controls=RetryReleasesHold),
     "budgets-forgotten": Parts(controls=BudgetsForgotten),
     "unknown-not-held": Parts(rules=UnknownNotHeld),
-    "worker-needs-room": Parts(storage=WorkerNeedsRoom),
     "lease-ignored": Parts(rules=UnlessReclaimed),
     "generation-not-compared": Parts(rules=GenerationNotCompared),
     "confirmation-dropped": Parts(worker=ConfirmationDropped),
