@@ -198,8 +198,7 @@ class Adapter:
         self._generators.advance(process, action.step)
         if self._generators.at(process, "take") == "take":
             key, control = self._controls.pop(action.instance)
-            if self._request(key) is None and self._handlers > 1 and control.request is not None:
-                self._closed.setdefault(key, control.request)
+            self._remember(key, control.request)
 
     def _seen_of_control(self, instance: int) -> dict[str, Plain]:
         name = "control" if self._handlers == 1 else f"control[{instance}]"
@@ -488,7 +487,10 @@ class Adapter:
             self._zygote = Zygote(HERE)
         self._generators.crash((launch.process, launch.instance))
         self._controls.pop(launch.instance, None)
+        requests = {key: self._request(key) for key in range(1, self._keys + 1)}
         forked = self._zygote.run(f"{HERE}:run_control", self._argument(), kill_at=kill_at)
+        for key, request in requests.items():
+            self._remember(key, request)
         return Ended("killed" if forked.killed else "waiting", forked.points)
 
     # -- what there is ---------------------------------------------------------------------------------------------
@@ -524,6 +526,11 @@ class Adapter:
 
     def _receipt(self, snapshot: Snapshot, request: Request | None) -> Receipt | None:
         return None if request is None else snapshot.receipts.get((OPERATOR, request.retry_epoch, request.key))
+
+    def _remember(self, key: int, request: Request | None) -> None:
+        """Keep a request whose file is gone, where somebody else may handle the same one."""
+        if request is not None and self._request(key) is None and self._handlers > 1:
+            self._closed.setdefault(key, request)
 
     def _handled(self, key: int) -> bool:
         return any(handled == key for handled, _ in self._controls.values())
