@@ -317,13 +317,40 @@ def meanwhile(here: Deployment, event: Callable[[], object]) -> Control:
     return control
 
 
-def test_a_record_that_changed_during_the_verification_is_a_conflict(tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [Delivery.ACCEPTED, Delivery.RETRYABLE])
+def test_a_record_that_changed_during_the_verification_is_a_conflict(tmp_path: Path, answer: Delivery) -> None:
     here = deployment(tmp_path, Profile.AT_LEAST_ONCE)
     here.desk.submit("operator", request(here, operation=Operation.RECONCILE))
-    list(meanwhile(here, lambda: work_on(here)).run("key"))
+    list(meanwhile(here, lambda: work_on(here, Plan(answer))).run("key"))
     assert here.desk.answer("key") == Answer("Conflict")
-    assert (record(here).phase, record(here).delivery) == (Phase.DONE, Delivery.ACCEPTED)
+    assert record(here).delivery is answer
+    assert not here.storage.snapshot().receipts
     here.close()
+
+
+def test_authority_that_ended_during_the_verification_is_missed(here: Deployment) -> None:
+    work_on(here, SILENCE)
+    before = everything(here.storage)
+    here.desk.submit("operator", request(here, operation=Operation.RECONCILE))
+    list(meanwhile(here, lambda: here.host.change(operators=())).run("key"))
+    assert here.desk.answer("key") == Answer("Denied")
+    assert everything(here.storage) == before
+
+
+def test_a_refusal_of_a_request_says_nothing_of_the_same_request_that_was_sent_before(here: Deployment) -> None:
+    work_on(here, SILENCE)
+    here.desk.submit("operator", request(here, operation=Operation.RECONCILE))
+
+    def sent_again_while_registered_otherwise() -> None:
+        here.host.change(registered=Profile.AT_LEAST_ONCE)
+        list(here.control().run("key"))
+        here.host.change(registered=RBR)
+
+    first = meanwhile(here, sent_again_while_registered_otherwise)
+    list(first.run("key"))
+    assert here.desk.answer("key") == Answer("Unsupported")
+    assert first.answer == Answer("Completed")
+    assert record(here).phase is Phase.DONE
 
 
 def test_the_exact_request_that_was_committed_during_the_verification_is_replayed(here: Deployment) -> None:
