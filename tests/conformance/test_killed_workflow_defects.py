@@ -20,6 +20,7 @@ from model.specification import Scenario, SpecificationFile
 from model.system import TransitionSystem
 from model.transitions import Action, Transition
 from model.types import Value
+from tests.conformance.commands import ran
 
 SPECIFICATIONS = Path(__file__).resolve().parents[2] / "spec"
 Either = killed_workflow.Adapter | ledger_recovery.Adapter
@@ -60,7 +61,7 @@ def difference(adapter: Either, name: str, scenario: str, defect: str) -> Diverg
 
 WORKFLOW_SHOWS = {
     # The two that the documents name: where they are killed after the call, before its record.
-    "unconfirmed-is-unsent": ("coordinator.rest", "coordinator at", "look_up", "record_intent"),
+    "unconfirmed-is-plain-dispatch": ("coordinator.rest", "coordinator at", "look_up", "record_intent"),
     "submit-without-look-up": ("coordinator.look_up", "coordinator at", "adopt", "submit"),
     "append-without-compare-and-set": (
         *("coordinator.advance", "run", "cancelled"),
@@ -68,7 +69,7 @@ WORKFLOW_SHOWS = {
     ),
     "confirmation-dropped": ("coordinator.record_reply", "submission[1]", "submitted", "not_submitted"),
     "doubt-forgotten": ("coordinator.rest", "coordinator at", "look_up", "advance"),
-    "call-before-intent": ("coordinator.record_intent", "submissions[1]", 0, 1),
+    "call-before-intent": ("coordinator.record_intent", "run", "dispatched", "admitted"),
     "retry-under-the-old-key": ("coordinator.rest", "coordinator.number", 2, 1),
 }
 
@@ -113,7 +114,7 @@ def test_a_gate_that_nobody_asks_shows_when_it_is_closed(workflow: killed_workfl
     assert found.message.startswith("the model does not allow step coordinator.rest")
 
 
-@pytest.mark.parametrize("defect", ["unconfirmed-is-unsent", "submit-without-look-up"])
+@pytest.mark.parametrize("defect", ["unconfirmed-is-plain-dispatch", "submit-without-look-up"])
 def test_the_mistakes_that_the_documents_name_submit_twice_when_killed(
     workflow: killed_workflow.Adapter, defect: str
 ) -> None:
@@ -185,3 +186,25 @@ def test_without_compare_and_set_a_slow_writer_takes_a_confirmation_back(ledger:
 def test_every_mistake_has_been_seen() -> None:
     assert {*WORKFLOW_SHOWS, "gate-dropped", "failure-forgotten"} == {*killed_workflow.Adapter.defects}
     assert {*READING_SHOWS, "append-without-compare-and-set"} == {*ledger_recovery.Adapter.defects}
+
+
+@pytest.mark.parametrize(
+    ("which", "defect"),
+    [
+        # A mistake of the coordinator in the setting of the documents.
+        (("--mutant", "submit-without-look-up"), "submit-without-look-up"),
+        (("--mutant", "unconfirmed-is-plain-dispatch"), "unconfirmed-is-plain-dispatch"),
+        (("--mutant", "call-before-intent"), "call-before-intent"),
+        # No mistake at all, and a promise less than that setting has.
+        (("--scenario", "q-a1-slow-coordinator"), ""),
+        (("--scenario", "q-a2-late-call"), ""),
+        (("--scenario", "q-a5-lagging-lookup"), ""),
+    ],
+)
+def test_a_counterexample_submits_twice_on_real_parts_too(
+    capsys: pytest.CaptureFixture[str], which: tuple[str, str], defect: str
+) -> None:
+    done = ran(capsys, "conform", "killed_workflow", *which, "-p", "one_submission", "--defect", defect)
+
+    assert done.code == 0
+    assert "the system has followed to the end; observed there: submissions[1]=2" in done.out

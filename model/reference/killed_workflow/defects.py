@@ -86,12 +86,10 @@ class ForgetsDoubt(Coordinator):
 
 
 class CallsBeforeIntent(Coordinator):
-    """Calls the provider first and puts the intent on record after."""
+    """Calls the provider first; what it puts on record after is the first that the ledger hears of the attempt."""
 
     def _record_intent(self) -> Label:
-        request = self._request()
-        self._provider.submit(request.dispatch_key, request.request_digest)
-        return super()._record_intent()
+        return "submit"
 
 
 class RetriesUnderOldKey(Coordinator):
@@ -113,7 +111,7 @@ class Parts:
 
 DEFECTS: Mapping[str, Parts] = {
     "": Parts(),
-    "unconfirmed-is-unsent": Parts(coordinator=SendsUnconfirmed),
+    "unconfirmed-is-plain-dispatch": Parts(coordinator=SendsUnconfirmed),
     "submit-without-look-up": Parts(coordinator=SubmitsWithoutLookUp),
     "append-without-compare-and-set": Parts(ledger=OverwritingLedger),
     "confirmation-dropped": Parts(coordinator=DropsConfirmation),
