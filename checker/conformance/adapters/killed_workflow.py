@@ -85,11 +85,13 @@ class Build:
 
 
 def run_coordinator(argument: Mapping[str, Any], come_by: ComeBy) -> str:
-    """Be a coordinator as a process of its own."""
+    """Be a coordinator as a process of its own, and say how its turn ended."""
     build = Build(**argument)
+    label = ""
     for label in build.coordinator(build.judgements()).run():
         come_by(f"coordinator.{label}")
-    return "waiting"
+    # It has then called for an operator, though whoever comes next will look again.
+    return "stopped" if label == "report_doubt" else "waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,7 +399,7 @@ class Adapter:
             build[name] = getattr(script, name)
         build["login"] = f"coordinator-{launch.instance}"
         ended = self._zygote.run(f"{_MODULE}:run_coordinator", build, kill_at=kill_at)
-        return Ended("killed" if ended.killed else "waiting", ended.points)
+        return Ended("killed" if ended.killed else ended.result, ended.points)
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
