@@ -10,10 +10,10 @@ A job of the model stands for the latest job that the provider has under a key: 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from checker.conformance.adapter import (
     Action,
@@ -26,85 +26,34 @@ from checker.conformance.adapter import (
     Setting,
     UnknownSetting,
 )
-from checker.conformance.forking import ComeBy, Zygote, quick_directory
+from checker.conformance.adapters import coordinators
+from checker.conformance.adapters.coordinators import (
+    Build,
+    Scripted,
+    errands,
+    errands_of_three_attempts,
+    errands_of_two,
+    errands_with_timeouts,
+    gated_errands,
+    in_doubt,
+)
+from checker.conformance.forking import Zygote, quick_directory
 from model.reference.killed_workflow.coordinator import Coordinator
 from model.reference.killed_workflow.defects import DEFECTS
 from model.reference.killed_workflow.drafts import Writer, dispatch_key, proposal
-from model.reference.killed_workflow.gated import AsksBeforeTheCall, StandsBeforeTheCall
-from model.reference.killed_workflow.judgements import Fixed, Limits
+from model.reference.killed_workflow.judgements import Fixed
 from model.reference.killed_workflow.ledger import GitLedger, Head, History
 from model.reference.killed_workflow.people import cancel_run, decide_run
 from model.reference.killed_workflow.provider import Provider
-from model.reference.killed_workflow.provider_client import Accepted, ProviderClient, Rejected
+from model.reference.killed_workflow.provider_client import Accepted, Rejected
 from model.reference.killed_workflow.reconstruct import RecoveredRunState, RecoveryError, reconstruct_run_state
 
-_MODULE = __name__
 _GATED = "revocable-gate"
 _PARAMETERS = {
     "": {"attempts", "coordinators", "look_up_by_key", "on_miss", "deduplicates", "timeout_fails_attempt"},
 }
 _PARAMETERS[_GATED] = {*_PARAMETERS[""], "gate_is_asked"}
 """The parameters that the implementation has, by the variants of the model that it can be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Build:
-    """Of which parts a coordinator is made, and what it is told; JSON can hold it, for it starts elsewhere too."""
-
-    directory: str
-    port: int
-    attempts: int
-    on_miss: Literal["submit", "stop"]
-    timeout_fails_attempt: bool
-    look_up_by_key: bool
-    gate_is_asked: str
-    defect: str
-    login: str = "coordinator"
-    admission: bool = True
-    retryable: bool = True
-    verification: bool = True
-
-    def judgements(self) -> Fixed:
-        """Return the judgements of those who are asked."""
-        return Fixed(Path(self.directory), self.admission, self.retryable, self.verification)
-
-    def coordinator(self, judgements: Fixed) -> Coordinator:
-        """Put a coordinator together, which knows nothing yet."""
-        parts = DEFECTS[self.defect]
-        kind = parts.coordinator
-        if self.gate_is_asked:
-            asking = AsksBeforeTheCall if self.gate_is_asked == "to_submit" else StandsBeforeTheCall
-            kind = type("Asking", tuple(dict.fromkeys((asking, kind, Coordinator))), {})
-        return kind(
-            parts.ledger(Path(self.directory, "ledger.git")),
-            ProviderClient(self.port, self.look_up_by_key),
-            judgements,
-            Limits(self.attempts, self.on_miss, self.timeout_fails_attempt),
-            Writer(self.login),
-        )
-
-
-def run_coordinator(argument: Mapping[str, Any], come_by: ComeBy) -> str:
-    """Be a coordinator as a process of its own, and say how its turn ended."""
-    build = Build(**argument)
-    label = ""
-    for label in build.coordinator(build.judgements()).run():
-        come_by(f"coordinator.{label}")
-    # It has then called for an operator, though whoever comes next will look again.
-    return "stopped" if label == "report_doubt" else "waiting"
-
-
-@dataclass(frozen=True, slots=True)
-class Scripted(Launch):
-    """A launch of a coordinator under which the environment decides as it is told here.
-
-    `answers` has for each attempt what the provider answers to it, in words: `accept`, `reject`, `accept lost`.
-    """
-
-    answers: tuple[str, ...] = ()
-    admission: bool = True
-    retryable: bool = True
-    verification: bool = True
 
 
 @dataclass(slots=True)
@@ -355,41 +304,22 @@ class Adapter:
 
     def errands(self) -> Sequence[Errand]:
         """Return whole runs: how attempts can go, and how a run can end; all of them in the documents' own setting."""
-        succeed, again, third = (Action("step", "provider", 0, "finish", (n, "succeeded")) for n in (1, 2, 3))
-        fail, fail_again = (Action("step", "provider", 0, "finish", (n, "failed")) for n in (1, 2))
-        decide, cancel, turn = (Action("step", "people", 0, step) for step in ("decide", "cancel", "turn_gate"))
-        plain = Scripted("coordinator")
-        in_doubt = Errand(
-            "in-doubt", (Scripted("coordinator", answers=("accept lost",)), succeed, plain, decide, plain)
-        )
         if self._gated:
-            return [in_doubt, Errand("gate-closed", (turn, plain, turn, plain, succeed, plain))]
+            return gated_errands()
         if self._coordinators > 1:
-            # The second one has planned, and comes to append when the first one has long moved on.
-            slow = [Action("step", "coordinator", 1, step) for step in ("rest", "advance")]
-            acts = (slow[0], plain, slow[1], succeed, Scripted("coordinator", 1), decide)
-            return [in_doubt, Errand("slow-second", acts)]
+            return errands_of_two()
         if self._attempts > 2:
-            return [in_doubt, Errand("third-attempt", (plain, fail, plain, fail_again, plain, third, plain, decide))]
+            return errands_of_three_attempts()
         if self._build.timeout_fails_attempt:
-            lost = Scripted("coordinator", answers=("reject lost", "accept"))
-            return [in_doubt, Errand("settled", (lost, again, plain, decide))]
+            return errands_with_timeouts()
         if self._deduplicates or self._build.on_miss == "stop" or not self._build.look_up_by_key:
-            return [in_doubt]
-        return [
-            in_doubt,
-            Errand("decided", (plain, succeed, plain, decide, plain)),
-            Errand("retried", (plain, fail, plain, again, plain, decide)),
-            Errand("rejected", (Scripted("coordinator", answers=("reject", "accept")), again, plain)),
-            Errand("not-retried", (plain, fail, Scripted("coordinator", retryable=False), plain)),
-            Errand("blocked", (Scripted("coordinator", admission=False), plain)),
-            Errand("cancelled", (plain, cancel, plain)),
-        ]
+            return [in_doubt()]
+        return errands()
 
     def launch(self, launch: Launch, kill_at: int | None) -> Ended:
         """Let a coordinator run as a process of its own, from what is in the repository."""
         if self._zygote is None:
-            self._zygote = Zygote(_MODULE)
+            self._zygote = Zygote(coordinators.__name__)
         script = launch if isinstance(launch, Scripted) else Scripted(launch.process, launch.instance)
         for number in range(1, self._attempts + 1):
             words = script.answers[number - 1].split() if number <= len(script.answers) else ["accept"]
@@ -398,7 +328,7 @@ class Adapter:
         for name in ("admission", "retryable", "verification"):
             build[name] = getattr(script, name)
         build["login"] = f"coordinator-{launch.instance}"
-        ended = self._zygote.run(f"{_MODULE}:run_coordinator", build, kill_at=kill_at)
+        ended = self._zygote.run(f"{coordinators.__name__}:run_coordinator", build, kill_at=kill_at)
         return Ended("killed" if ended.killed else ended.result, ended.points)
 
     # -- parts -----------------------------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ reader refuses stays there. Readers other than the documents', and other ways to
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from checker.conformance.adapter import (
     Action,
@@ -25,26 +25,22 @@ from checker.conformance.adapter import (
     Setting,
     UnknownSetting,
 )
-from checker.conformance.forking import ComeBy, Zygote, quick_directory
-from model.reference.killed_workflow.canonical import digest
-from model.reference.killed_workflow.drafts import Writer, following, proposal, submission
+from checker.conformance.adapters import writers
+from checker.conformance.adapters.writers import DECISION_RECORDS, HISTORIES, Telling, Told
+from checker.conformance.forking import Zygote, quick_directory
+from model.reference.killed_workflow.drafts import Writer
 from model.reference.killed_workflow.ledger import Head, History
 from model.reference.killed_workflow.reading_defects import READING_DEFECTS
 from model.reference.killed_workflow.reconstruct import AttemptState, RecoveredRunState, RecoveryError
 from model.reference.killed_workflow.records import (
     NEXT_STATES,
-    Attempt,
-    EvidenceReference,
-    Failure,
     HumanDecision,
     Record,
-    RunState,
     SubmissionState,
     record_digest,
 )
 from model.reference.killed_workflow.writer import Draft, LedgerWriter, Restraint, UnreliableLedger
 
-_MODULE = __name__
 _VARIANTS = {"", "taken-for-granted", "planned-once", "evidence-kept"}
 """Variants of the model that ask for more properties and change nothing else."""
 _ONLY: dict[str, Plain] = {
@@ -62,84 +58,6 @@ _SUBMISSIONS: tuple[SubmissionState | None, ...] = (
     "definite_failure",
 )
 _DECISIONS = ("not_recorded", "pending", "recorded")
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """The one thing that a record tells: of the run, of an attempt or of the decision, in the model's words."""
-
-    subject: Literal["the_run", "an_attempt", "the_decision"]
-    state: RunState | None = None
-    """Of the run; None for what it is."""
-    attempt_id: int = 0
-    number: int = 0
-    connector: int = 0
-    submission: SubmissionState | None = None
-    failure: Literal["retryable", "permanent"] | None = None
-    decision: HumanDecision = field(default_factory=HumanDecision)
-
-    @classmethod
-    def of(cls, choices: Sequence[Plain], *, planned: bool) -> Told:
-        """Return what the choices of a step `compose` say, in the order in which that step makes them."""
-        subject, *rest = list[Any](choices)
-        if subject == "the_run":
-            return cls(subject, state=rest[0])
-        if subject == "the_decision":
-            return cls(subject, decision=HumanDecision(rest[0], decision_record(rest[1])))
-        state = rest.pop(0) if planned else None
-        attempt_id, number, connector, submitted, *failure = rest
-        return cls(subject, state, attempt_id, number, connector, submitted, failure[0] if failure else None)
-
-    def record(self, history: History, state: RecoveredRunState | None, writer: Writer) -> Record:
-        """Return the record that tells this and repeats the rest."""
-        told = self.state or (state.state if state is not None else "proposed")
-        if history.records:
-            record = following(history, writer, "run.observed", told)
-        else:
-            record = replace(proposal("run-1", writer), event=writer.event(1, "run.observed", told))
-        decision = HumanDecision() if state is None else state.human_decision
-        record = replace(record, human_decision=self.decision if self.subject == "the_decision" else decision)
-        if self.subject != "an_attempt":
-            return record
-        return replace(
-            record,
-            attempt=Attempt(f"attempt-{self.attempt_id}", self.number, "initial", f"connector-{self.connector}"),
-            provider=None if self.submission is None else submission(self.submission),
-            failure=None if self.failure is None else Failure("failed", "provider", self.failure == "retryable"),
-        )
-
-
-def decision_record(number: int | None) -> EvidenceReference | None:
-    """Return the reference to a decision that the model numbers."""
-    return None if number is None else EvidenceReference("human_decision_record", digest({"decision": number}))
-
-
-_RECORDS = {decision_record(number): number for number in (None, 1, 2)}
-
-
-def run_writer(argument: Mapping[str, Any], come_by: ComeBy) -> str:
-    """Be a writer as a process of its own: put on record what is to be told next, until all has been told."""
-    told = [Told.of(choices, planned=True) for choices in argument["told"]]
-    parts = READING_DEFECTS[argument["defect"]]
-    ledger = parts.ledger(Path(argument["ledger"]))
-    who = Writer(argument["login"])
-
-    def draft(history: History, state: RecoveredRunState | None) -> Record | None:
-        number = len(history.records)
-        ledger.losing = number + 1 == argument["unacknowledged"]
-        return told[number].record(history, state, who) if number < len(told) else None
-
-    for label in parts.writer(ledger, draft, "what_is_planned", parts.reader()).run():
-        come_by(f"writer.{label}")
-    return "waiting"
-
-
-@dataclass(frozen=True, slots=True)
-class Telling(Launch):
-    """A launch of a writer with what there is to tell, and of which record it hears no acknowledgement."""
-
-    told: tuple[tuple[Plain, ...], ...] = ()
-    unacknowledged: int = 0
 
 
 @dataclass(slots=True)
@@ -260,7 +178,7 @@ class Adapter:
         elif state is not None:
             seen["run"] = state.state
             seen["decision"] = state.human_decision.state
-            seen["decided_by"] = _RECORDS[state.human_decision.record]
+            seen["decided_by"] = DECISION_RECORDS[state.human_decision.record]
             attempts = state.attempts
         seen["latest"] = max((attempt.number for attempt in attempts), default=0)
         known = {attempt.attempt_id: attempt for attempt in attempts}
@@ -341,20 +259,12 @@ class Adapter:
     # -- processes of their own ------------------------------------------------------------------------------------
 
     def errands(self) -> Sequence[Errand]:
-        """Return histories that a writer tells from beginning to end, and one of which it misses an acknowledgement."""
+        """Return histories that a writer tells, of which it misses one acknowledgement or none."""
         if not self._planned:
             return []
-        dispatched = ("an_attempt", "dispatched", 1, 1, 1)
-        run = [("the_run", state) for state in ("proposed", "previewed", "admitted")]
-        rest = [("the_run", state) for state in ("candidate_observed", "normalized", "verification_requested")]
-        confirmed = ((*dispatched, "not_submitted"), (*dispatched, "submitted"))
-        doubted = ((*dispatched, "not_submitted"), (*dispatched, "ambiguous"), (*dispatched, "definite_failure"))
-        failed = (("the_run", "attempt_failed"), ("the_run", "cancelled"))
-        whole = (*run, *confirmed, *rest, ("the_run", "evidence_ready"), ("the_run", "awaiting_human_decision"))
-        histories = {"observed": (*whole, ("the_run", "decided")), "doubted": (*run, *doubted, *failed)}
         return [
             Errand(f"{name}-{lost}" if lost else name, (Telling("writer", 0, self._told(told), lost),))
-            for name, told in histories.items()
+            for name, told in HISTORIES.items()
             for lost in (0, 1, 4, len(told))
         ]
 
@@ -367,7 +277,7 @@ class Adapter:
         """Let a writer run as a process of its own, from what is in the repository."""
         assert isinstance(launch, Telling)
         if self._zygote is None:
-            self._zygote = Zygote(_MODULE)
+            self._zygote = Zygote(writers.__name__)
         argument = {
             "ledger": str(self._path),
             "defect": self._defect,
@@ -375,7 +285,7 @@ class Adapter:
             "told": launch.told,
             "unacknowledged": launch.unacknowledged,
         }
-        ended = self._zygote.run(f"{_MODULE}:run_writer", argument, kill_at=kill_at)
+        ended = self._zygote.run(f"{writers.__name__}:run_writer", argument, kill_at=kill_at)
         return Ended("killed" if ended.killed else "waiting", ended.points)
 
     # -- parts -----------------------------------------------------------------------------------------------------
@@ -429,7 +339,7 @@ def _observed_writer(name: str, writer: LedgerWriter, now: Head | None) -> dict[
         f"{name}.submission_state": None if provider is None else provider.submission_state,
         f"{name}.failure_told": None if failure is None else "retryable" if failure.retryable else "permanent",
         f"{name}.human_decision": decision.state,
-        f"{name}.decision_record": _RECORDS[decision.record],
+        f"{name}.decision_record": DECISION_RECORDS[decision.record],
         f"{name} fresh ledger": record is not None and _is_fresh(writer, record, now),
     }
 
