@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as Dictionary
 from functools import partial
 from typing import Literal
 
@@ -13,11 +14,14 @@ from model.failures import Failed
 from model.merge import PATCHABLE
 from model.reader import Reader
 from model.source import Span
-from model.specification import UNLIMITED, Allowance, Scenario
+from model.specification import UNLIMITED, Allowance, CrashCourse, Scenario
 from model.types import NatType, Value
 from model.yamlnodes import Entry, Mapping, Node, Scalar
 
-SCENARIO_KEYS = ("variant", "set", "allow", "bound", "only", "breaks", "because", "note")
+SCENARIO_KEYS = ("variant", "set", "allow", "crashes", "bound", "only", "breaks", "because", "note")
+ANYWHERE = "anywhere"
+"""The word for a crash of `crashes` that may fall at every kill point."""
+
 MUTANT_KEYS = (*SCENARIO_KEYS, "survives", *PATCHABLE)
 
 
@@ -42,6 +46,7 @@ class ClaimReader:
         allow = read.attempt(partial(self._allowances, read.section(mapping, "allow", "`allow`"), declared))
         questions = read.attempt(partial(self._questions, mapping, declared))
         bound = read.attempt(partial(self._bound, mapping, declared))
+        crashes = read.attempt(partial(self._crashes, mapping, allow or {}, declared))
         because = self._sentence(mapping, "because")
         survives = self._sentence(mapping, "survives")
         if settings is None or allow is None or questions is None:
@@ -70,6 +75,7 @@ class ClaimReader:
             variant=variant,
             span=span,
             bound=self.bound if bound is None else bound,
+            crashes=crashes,
         )
 
     def _bound(self, mapping: Mapping, declared: Declared) -> int | None:
@@ -159,20 +165,46 @@ class ClaimReader:
         fault = declared.specification.faults[name]
         if not fault.crashes:
             self.reader.fail(Code.FAULT_OF, f"`at` places crashes, and `{name}` is none", node.span)
-        labels = {process: declared.labels.get(process, ()) for process in fault.crashes}
-        processes = declared.specification.processes
-        points = [point for name in fault.crashes if name in processes for point in processes[name].kill_points]
         items = self.reader.names(node, "`at`")
         if not items:
             message = "`at` names no kill point"
             self.reader.fail(Code.NOTHING_DECLARED, message, node.span, help=f"write `{name}: 0` where it is off")
+        self._check_points(items, f"`{name}`", fault.crashes, declared)
+        return frozenset(item.text for item in items)
+
+    def _crashes(self, mapping: Mapping, allow: Dictionary[str, Allowance], declared: Declared) -> CrashCourse | None:
+        """Read which crashes there are, one after the other."""
+        node = self.reader.entry(mapping, "crashes")
+        if node is None:
+            return None
+        items = [self.reader.scalar(i, "an entry of `crashes`") for i in self.reader.sequence(node, "`crashes`").items]
+        if len(items) > limits.FAULT_BUDGET_MAX:
+            message = f"there are more than {limits.FAULT_BUDGET_MAX:,} crashes"
+            self.reader.fail(Code.FAULT_BUDGET, message, node.span)
+        faults = {name: fault for name, fault in declared.specification.faults.items() if fault.crashes}
+        for name in faults.keys() & allow.keys():
+            if allow[name].at is not None or allow[name].at_most not in (0, UNLIMITED):
+                message = f"`crashes` says where and how often, and so does `allow` of `{name}`"
+                help_text = f"with `crashes`, `{name}` is allowed `{UNLIMITED}` or 0 times"
+                entry = self.reader.section(mapping, "allow", "`allow`").entries[name]
+                self.diagnostics.report(Code.CRASHES_TWICE, message, entry.key.span, help=help_text)
+        crashing = tuple(dict.fromkeys(process for fault in faults.values() for process in fault.crashes))
+        placed = [item for item in items if item.text != ANYWHERE]
+        self._check_points(placed, "this specification", crashing, declared)
+        return tuple(None if item.text == ANYWHERE else frozenset([item.text]) for item in items)
+
+    def _check_points(self, items: list[Scalar], whose: str, crashing: tuple[str, ...], declared: Declared) -> None:
+        """Report what is no kill point of some processes that crash."""
+        labels = {process: declared.labels.get(process, ()) for process in crashing}
+        processes = declared.specification.processes
+        points = [point for name in crashing if name in processes for point in processes[name].kill_points]
         for item in items:
             process, _, label = item.text.partition(".")
             if item.text in points or declared.excuses(process) or declared.excuses(label):
                 continue
             if process in labels and process not in processes:
                 continue  # what is wrong with it has been reported
-            message = f"{quoted(item.text)} is no kill point of `{name}`"
+            message = f"{quoted(item.text)} is no kill point of {whose}"
             help_text = did_you_mean(item.text, points)
             if process in labels and label in labels[process]:
                 place = "the first step" if label == processes[process].first else "where it starts"
@@ -180,7 +212,6 @@ class ClaimReader:
             elif owners := [other for other in labels if item.text in labels[other]]:
                 help_text = f"write `{owners[0]}.{item.text}`"
             self.reader.fail(Code.NO_KILL_POINT, message, item.span, help=help_text)
-        return frozenset(item.text for item in items)
 
     # -- only and breaks ------------------------------------------------------------------------------------------
 

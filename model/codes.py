@@ -132,6 +132,7 @@ class Code(Enum):
     NEVER_CHECKED = "KP508", "a `checked` property that no step checks"
     NEVER_CRASHES = "KP509", "`torn` or `on_crash` where no fault crashes the process"
     NO_BOUND = "KP510", "`nat` explored without a bound, or a `bound` that is none"
+    CRASHES_TWICE = "KP511", "crashes that both `crashes` and `allow` place or count"
 
     # 6xx: scenarios, variants, mutants, questions, unused
     PATH_NOT_FOUND = "KP601", "a patch of something that does not exist"

@@ -164,7 +164,7 @@ class _FileLoader:
         if not patched.sound:
             raise Failed
         # A mutant may also be broken by what it shares with scenarios: a variant, parameters, faults.
-        if not patched.changed and not any(key in patch.entries for key in ("variant", "set", "allow")):
+        if not patched.changed and not any(key in patch.entries for key in ("variant", "set", "allow", "crashes")):
             message = f"{what} changes nothing: all that it says the specification says already"
             self.reader.fail(Code.CHANGES_NOTHING, message, entry.key.span)
         return patched

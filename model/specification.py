@@ -255,6 +255,13 @@ class Allowance:
     at: frozenset[str] | None = None
 
 
+CrashCourse = tuple[frozenset[str] | None, ...]
+"""Where the crashes of a run fall in turn, whichever fault they are: each at one of some kill points, or anywhere (None).
+
+A run may end before all of them have happened, and has no more of them.
+"""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scenario:
     """A claim: under these parameters and faults exactly the properties in `breaks` break.
@@ -276,6 +283,8 @@ class Scenario:
     span: Span
     bound: int | None = None
     """Up to where an exploration follows each `nat`; None where nothing says so."""
+    crashes: CrashCourse | None = None
+    """Which crashes there are, one after the other; None where each crash fault has a budget of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,6 +329,15 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP413 a fault in a torn step": _torn("when(fault(lost_reply))"),
     # --- Tables, properties, faults ---
     "KP510 a bound that is no number": ("  baseline: {}\n", "  baseline: {bound: seats}\n"),
+    "KP507 a crash in turn that is nowhere": ("  baseline: {}\n", "  baseline: {crashes: [clerk.record, clerk.rest]}\n"),
+    "KP511 crashes counted twice": (
+        "  baseline: {}\n",
+        "  baseline: {crashes: [clerk.record, anywhere], allow: {crash: 1}}\n",
+    ),
+    "KP511 crashes placed twice": (
+        "  baseline: {}\n",
+        "  baseline: {crashes: [anywhere], allow: {crash: {at: [clerk.record]}}}\n",
+    ),
     "KP510 a bound of nothing": ("  baseline: {}\n", "  baseline: {bound: 3}\n"),
     "KP906 a bound of the whole file": ("scenarios:\n", "bound: 3\nscenarios:\n"),
     "KP501 a column that is left open": (TABLE_ROW, 'otherwise: {when: "True"}'),
