@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,6 +26,16 @@ from checker.cli.options import (
     running_options,
 )
 from checker.verdict import ExitCode
+
+
+class GraphFormat(StrEnum):
+    """What a graph can be written as."""
+
+    DOT = "dot"
+    GRAPHML = "graphml"
+    MERMAID = "mermaid"
+    SVG = "svg"
+    PNG = "png"
 
 
 @command(Purpose.UNDERSTAND, "show killed_workflow")
@@ -155,3 +167,73 @@ def explain(
         return run(code, as_json=as_json)
 
     answer("explain", run, as_json=as_json)
+
+
+@command(
+    Purpose.UNDERSTAND,
+    "graph killed_workflow --view situation -o situations.svg",
+    "graph killed_workflow --view run --format mermaid",
+)
+def graph(
+    *,
+    specification: Specification,
+    view: Annotated[
+        str, typer.Option("--view", metavar="VIEW", help="A view of the file, or variables with commas between them.")
+    ] = "",
+    scenario: OneScenario = "",
+    mutant: InsteadMutant = "",
+    form: Annotated[
+        GraphFormat | None, typer.Option("--format", help="Unless told, what the ending of the file says.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where to; to standard output unless told.")
+    ] = None,
+    loops: Annotated[bool, typer.Option("--loops", help="Also draw what stays in its situation.")] = False,
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+) -> None:
+    """Draw the transition graph seen through a view.
+
+    States that agree in the variables of the view are one situation. An arrow says which steps lead from one to
+    another, a dashed one that only a crash does; the situations in which an `always` property breaks are red.
+
+    Pictures need the extra `killpoint[pictures]`, and no program beside Python.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.graph import GraphOptions, run
+
+        chosen = GraphOptions(specification, view, scenario, mutant, form.value if form else "", out, loops, as_json)
+        return run(chosen, running_options(max_states, timeout, 1, Engine.COLUMNAR, no_cache=True, bound=bound))
+
+    answer("graph", run, as_json=as_json)
+
+
+@command(Purpose.UNDERSTAND, "step killed_workflow", "step killed_workflow -m submit-without-look-up")
+def step(
+    *,
+    specification: Specification,
+    scenario: OneScenario = "",
+    mutant: InsteadMutant = "",
+    seed: Annotated[int, typer.Option("--seed", help="Where random walks go.")] = 0,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+) -> None:
+    """Walk through a protocol by hand.
+
+    Lists what may happen, takes what you choose, goes back, lets a process crash, shows what its recovery would do, and
+    jumps to a violation. Reads commands from standard input; `h` lists them.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.step import StepOptions, run
+
+        return run(
+            StepOptions(specification, scenario, mutant, seed),
+            running_options(max_states, timeout, None, Engine.COLUMNAR, no_cache=False, bound=bound),
+        )
+
+    answer("step", run, as_json=False)
