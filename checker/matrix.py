@@ -1,14 +1,14 @@
 """The kill-point matrix of a scenario: what comes of a crash at each kill point, and of a second one at each other.
 
 A *cell* is a course of crashes: none, one at A, or one at A and afterwards one at B. Its runs are those in which the
-crashes that happen are a beginning of this course; everything else is as in the scenario. So the cell of A says what one
-crash there can break, and the cell of A and B what a second crash can that hits the recovery from the first.
+crashes that happen are a beginning of this course; everything else is as in the scenario. So the cell of A says what
+one crash there can break, and the cell of A and B what a second crash can that hits the recovery from the first.
 
 What the scenario itself says of crashes is what the matrix varies, and does not count. The faults that crash are those
 that the scenario allows, at all their kill points; where it allows none, those of the specification.
 
-A row `A, anywhere` has exactly the runs of the cells `A, B` together. Where it breaks nothing, neither does any of them,
-and they are not looked at one by one. That keeps a matrix of n kill points at some 4 n systems instead of n².
+A row `A, anywhere` has exactly the runs of the cells `A, B` together. Where it breaks no more than the cell A, neither
+does any of them, and they are not looked at one by one. So n kill points take some 4 n systems instead of n².
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from model.system import TransitionSystem
 
 Course = tuple[str, ...]
 """Kill points in the order in which crashes fall there."""
+
+_TOGETHER = 6
+"""Scenarios that are explored together to find one with a crash at some kill point."""
 
 Judge = Callable[[Sequence[Scenario]], Sequence[ScenarioReport]]
 """Explores claims, as many as possible in one run, and judges them."""
@@ -219,13 +222,19 @@ class _Maker:
         return with_crashes(self.claim, self.system, crashes, name)
 
     def _elsewhere(self, idle: Sequence[str]) -> dict[str, str]:
-        """Find for kill points at which no crash falls here other scenarios of the file that have one."""
-        others = [other for other in self.file.scenarios.values() if idle and other.name != self.claim.name]
+        """Find for kill points at which no crash falls here other scenarios of the file that have one.
+
+        Those of the same variant are the likelier ones; the search ends as soon as nothing is left to find.
+        """
+        others = [other for other in self.file.scenarios.values() if other.name != self.claim.name]
+        others.sort(key=lambda other: other.variant != self.claim.variant)
         found: dict[str, str] = {}
-        for other, report in zip(others, self.judge(others) if others else [], strict=True):
-            for point in idle:
-                if _crashed(report, point):
-                    found.setdefault(point, other.name)
+        for start in range(0, len(others), _TOGETHER):
+            if len(found) == len(idle):
+                break
+            some = others[start : start + _TOGETHER]
+            for other, report in zip(some, self.judge(some), strict=True):
+                found |= {p: other.name for p in idle if p not in found and _crashed(report, p)}
         return found
 
     def _row(
@@ -254,10 +263,8 @@ class _Maker:
                     reached = twice.exploration.states > once.exploration.states
                 else:
                     reached = _crashed(row, second)
-                calm = verdict_of(row) in (Verdict.HOLDS, Verdict.BOUNDED)
-                report = twice if first == second else row if calm else once
-                self.cells[first, second] = Cell((first, second), reached, report)
-                if reached and not calm and first != second:
+                self.cells[first, second] = Cell((first, second), reached, twice if first == second else once)
+                if reached and first != second and not _adds_nothing(row, once):
                     wanted.append((first, second))
         if wanted:
             found = self.judge([self._course(course) for course in wanted])
@@ -269,8 +276,7 @@ class _Maker:
     def _needed(self, anywhere: ScenarioReport) -> dict[str, int | None]:
         """Return by property how many crashes it takes to break it.
 
-        One breaks that some crash anywhere breaks, and so on: the number of crashes in the trace that any number of them
-        allows is where to stop.
+        The trace that is shortest with any number of crashes has some, and no more than these are needed.
         """
         most = {asked.name: _crashes_in(asked) for asked in claims_of(anywhere)}
         needed: dict[str, int | None] = dict.fromkeys(most)
@@ -290,9 +296,7 @@ class _Maker:
 
     # -- what is wrong --------------------------------------------------------------------------------------------
 
-    def _problems(
-        self, declared: ScenarioReport, anywhere: ScenarioReport, rows: Sequence[Row]
-    ) -> Iterator[Problem]:
+    def _problems(self, declared: ScenarioReport, anywhere: ScenarioReport, rows: Sequence[Row]) -> Iterator[Problem]:
         yield from declared.problems
         if not rows:
             yield Problem(ExitCode.VACUOUS, "no fault crashes anybody: there are no kill points")
@@ -308,6 +312,17 @@ class _Maker:
                 if hard and problem.message not in known:
                     known.add(problem.message)
                     yield problem
+
+
+def _adds_nothing(row: ScenarioReport, once: ScenarioReport) -> bool:
+    """Tell whether a second crash, wherever it falls, breaks nothing more than one did, and nothing sooner.
+
+    Then that is so for each second kill point: its cell lies between the two.
+    """
+    if verdict_of(row) not in (Verdict.HOLDS, Verdict.BOUNDED, Verdict.VIOLATED):
+        return False
+    depths = [{a.name: a.finding and a.finding.depth for a in claims_of(each) if a.broken} for each in (row, once)]
+    return depths[0] == depths[1]
 
 
 def _crashed(report: ScenarioReport, point: str) -> bool:

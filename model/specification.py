@@ -259,7 +259,7 @@ class Allowance:
 
 
 CrashCourse = tuple[frozenset[str] | None, ...]
-"""Where the crashes of a run fall in turn, whichever fault they are: each at one of some kill points, or anywhere (None).
+"""Where the crashes of a run fall in turn, whichever fault they are: at one of some kill points, or anywhere (None).
 
 A run may end before all of them have happened, and has no more of them.
 """
@@ -292,7 +292,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One thing that a sweep varies: a parameter or a fault, with its values from the weakest promise to the strongest."""
+    """A parameter or a fault that a sweep varies, with its values from the weakest promise to the strongest."""
 
     name: str
     fault: bool

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping as Dictionary
+from collections.abc import Callable
+from collections.abc import Mapping as Dictionary
 from functools import partial
 
 from model import limits
@@ -90,7 +91,9 @@ class SweepReader:
         known = declared.specification.faults
         for name, entry in read.section(mapping, "allow", "`allow`").entries.items():
             if name in known:
-                made = read.attempt(partial(self._dimension, name, entry.value, entry.key.span, self._count, fault=True))
+                made = read.attempt(
+                    partial(self._dimension, name, entry.value, entry.key.span, self._count, fault=True)
+                )
                 found += [made] if made is not None else []
             elif not declared.excuses(name):
                 message, help_text = f"no fault is named {quoted(name)}", did_you_mean(name, known)

@@ -19,7 +19,17 @@ from model.constants import constant_value
 from model.counters import above_message, compares_above
 from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.source import Span
-from model.specification import UNLIMITED, Allowance, CrashCourse, Fault, Process, Scenario, Specification, Step, Variable
+from model.specification import (
+    UNLIMITED,
+    Allowance,
+    CrashCourse,
+    Fault,
+    Process,
+    Scenario,
+    Specification,
+    Step,
+    Variable,
+)
 from model.types import (
     BoolType,
     CounterType,

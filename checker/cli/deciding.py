@@ -107,6 +107,14 @@ def explore(
             help="A fault: a number, unlimited or off; crashes also at kill points, crash=1@process.step.",
         ),
     ] = None,
+    crashes: Annotated[
+        str | None,
+        typer.Option(
+            "--crashes",
+            metavar="POINT,...",
+            help="Which crashes there are, one after the other: kill points, or anywhere.",
+        ),
+    ] = None,
     variant: Annotated[str, typer.Option("--variant", help="A variant of the protocol.")] = "",
     asked: Annotated[str, typer.Option("--property", "-p", help="Only this property.")] = "",
     as_json: AsJson = False,
@@ -126,7 +134,7 @@ def explore(
     def run() -> ExitCode:
         from checker.commands.explore import ExploreOptions, run
 
-        chosen = ExploreOptions(specification, variant, settings or (), allow or (), asked, as_json, out_itf)
+        chosen = ExploreOptions(specification, variant, settings or (), allow or (), crashes, asked, as_json, out_itf)
         return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     answer("explore", run, as_json=as_json)

@@ -59,12 +59,6 @@ def consultations(system: TransitionSystem, limits: Limits, seen: Sequence[int] 
     return _Explorer(system, limits, seen).run()
 
 
-def slots_of_view(system: TransitionSystem, view: str) -> tuple[int, ...]:
-    """Return the slots of the variables of a view, of all instances; none where there is no such view."""
-    keys = system.specification.views.get(view, ())
-    return tuple(slot for key in keys for (known, _), layout in system.layouts.items() if known == key for slot in layout.slots)
-
-
 @dataclass(frozen=True, slots=True)
 class _Moment:
     """A consultation: what is consulted by which instance, and the situation."""

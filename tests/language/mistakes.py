@@ -334,7 +334,10 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP413 a fault in a torn step": _torn("when(fault(lost_reply))"),
     # --- Tables, properties, faults ---
     "KP510 a bound that is no number": ("  baseline: {}\n", "  baseline: {bound: seats}\n"),
-    "KP507 a crash in turn that is nowhere": ("  baseline: {}\n", "  baseline: {crashes: [clerk.record, clerk.rest]}\n"),
+    "KP507 a crash in turn that is nowhere": (
+        "  baseline: {}\n",
+        "  baseline: {crashes: [clerk.record, clerk.rest]}\n",
+    ),
     "KP511 crashes counted twice": (
         "  baseline: {}\n",
         "  baseline: {crashes: [clerk.record, anywhere], allow: {crash: 1}}\n",
