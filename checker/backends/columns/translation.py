@@ -215,6 +215,7 @@ class Translation:
             point in builder.system.kill_points[process.name],
             initial,
             budget.turns_at(point),
+            budget.in_turn is not None,  # what counts them is another slot then
             self.layout.signature(builder.system),
         )
         if key not in self._cache:
