@@ -14,7 +14,6 @@ from model import limits
 from model.claims import ANYWHERE
 from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
 from model.specification import UNLIMITED, Allowance, CrashCourse, Parameter, Scenario, Specification
-from model.system import TransitionSystem
 from model.types import BoolType, EnumType, Value
 
 _NOT_AT_ALL = ("off", "none")
@@ -141,13 +140,6 @@ def viewed(specification: Specification, view: str) -> Sequence[str]:
         raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help=did_you_mean(view, known))])
     raise_if_any(check_names(names, variables, Code.OPTION_VALUE, "variable"))
     return [variables[name] for name in names]
-
-
-def slots_of(system: TransitionSystem, keys: Sequence[str]) -> list[int]:
-    """Return the slots of variables, of all instances where they belong to a process."""
-    return [
-        slot for key in keys for (name, _), layout in system.layouts.items() if name == key for slot in layout.slots
-    ]
 
 
 def raise_if_any(diagnostics: Sequence[Diagnostic]) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checker.commands.answers import print_document, say, warn, write_file
-from checker.commands.choices import one_claim, slots_of, viewed
+from checker.commands.choices import one_claim, viewed
 from checker.commands.inputs import load_one
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
-from checker.engines.projection import Projection, projection
+from checker.engines.projection import Projection, projection, viewed_slots
 from checker.engines.reachable import CutShort
 from checker.reporting.documents import file_document
 from checker.reporting.graphs import pictures, texts
@@ -56,7 +56,7 @@ def run(options: GraphOptions, running: RunOptions) -> ExitCode:
     with Runner(running) as runner:
         runner.limits.on_progress = runner.progress.of(file)
         try:
-            found = projection(system, slots_of(system, keys), runner.limits)
+            found = projection(system, viewed_slots(system, keys), runner.limits)
         except CutShort as cut:
             raise BadInput([Diagnostic(Code.OPTION_VALUE, f"not all states are known: {cut}", None)]) from cut
     if options.as_json:

@@ -14,7 +14,6 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from checker.cache import NO_CACHE, Cache, cache_key
-from checker.commands.choices import slots_of
 from checker.commands.inputs import Loaded
 from checker.commands.refusal import BadInput
 from checker.exploration import Exploration, Limits
@@ -195,6 +194,7 @@ class Runner:
             BadInput: a claim has no system (a parameter out of range, a type that is empty).
         """
         from checker.engines.consultations import consultations
+        from checker.engines.projection import viewed_slots
 
         if states_max is not None:
             self.limits.states_max = min(states_max, self.limits.states_max or states_max)
@@ -202,7 +202,7 @@ class Runner:
         systems = systems_of({name: (loaded, claims)})[name]
         self.limits.on_progress = self.progress.of(name)
         found = {
-            claim: (system, consultations(system, self.limits, slots_of(system, view)))
+            claim: (system, consultations(system, self.limits, viewed_slots(system, view)))
             for claim, system in systems.items()
         }
         self.progress.clear()

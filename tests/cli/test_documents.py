@@ -49,6 +49,9 @@ COMMANDS = [
     ["explore", "lamp.yaml", "--crashes", "hand.rest"],
     ["sweep", "killed_workflow", "--property", "one_submission"],
     ["sweep", "lamp.yaml"],
+    ["diff", "lamp.yaml", "lamp.yaml"],
+    ["diff", "audited_recovery", "audited_recovery_revised"],
+    ["diff", "lamp.yaml", "nothing.yaml"],
     ["explain", "KP201"],
     ["explain", "KP999"],
 ]
