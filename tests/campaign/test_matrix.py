@@ -95,6 +95,13 @@ def test_as_many_crashes_are_needed_as_it_takes() -> None:
     assert found.none.verdict is Verdict.HOLDS
 
 
+def test_who_never_comes_back_is_not_killed_twice() -> None:
+    found = made(TWO_PARTS.replace("  worker:\n", "  worker:\n    restarts: never\n"))
+    assert found.needed["ends"] == 1
+    assert all(row.once.reached for row in found.rows)
+    assert not any(cell.reached for row in found.rows for cell in row.then)
+
+
 def test_any_number_of_crashes_at_one_point_is_more_than_one() -> None:
     rows = {row.point: row for row in made(TWO_PARTS).rows}
     assert not rows["worker.end_second"].once.broken
