@@ -386,13 +386,14 @@ scenarios: {default: {crashes: [q.d, p.b]}}
 """
     found = explored(text)
 
-    # Four pairs of labels, with no crash, one, and two spent; q from d to c in two of the first, p from b in two others.
+    # Four pairs of labels with no crash, one and two; q goes from d to c in two of the first, p from b in two others.
     assert counts(found)[:2] == (12, 3 * 8 + 2 + 2)
     assert found.coverage.kill_points == {"q.d", "p.b"}
 
 
 def test_systems_that_count_crashes_in_different_ways_are_explored_together() -> None:
-    text = process("restarts: at_once", "{a: pass, b: pass, c: pass}") + (
+    keys, steps = "on_crash: x = 1", "{a: pass, b: pass, c: pass}"
+    text = process(keys, steps, STORES + '\nproperties: {uncrashed: {always: "x == 0"}}') + (
         "scenarios: {one: {allow: {crash: {at: [p.c], at_most: 1}}}, two: {crashes: [p.c]}, three: {crashes: [p.b]}}\n"
     )
     systems = [TransitionSystem.of(claim) for claim in load(Source("crashes.yaml", text)).scenarios.values()]
