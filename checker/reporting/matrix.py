@@ -173,8 +173,8 @@ def _points(view: MatrixView, width: int) -> Iterator[Line]:
     numbers = len(str(len(rows)))
     names = max(len("killed before"), *(len(_short(view.matrix, row.point)) for row in rows))
     head = (*blank(numbers + 2), *aligned((("dim", "killed before"),), names), ("dim", "  once   only there"))
-    beside = cells(head) + 3
-    yield (*head, ("dim", "   and then")) if width - beside >= _BESIDE_MIN else head
+    beside = cells(head) + 4
+    yield (*head, ("dim", "    and then")) if width - beside >= _BESIDE_MIN else head
     for number, row in enumerate(rows, start=1):
         start: Line = (
             ("dim", f"{number:>{numbers}}  "),
@@ -185,7 +185,7 @@ def _points(view: MatrixView, width: int) -> Iterator[Line]:
         )
         text = _after(view, row)
         if width - beside >= _BESIDE_MIN:
-            yield from flowed(start, text, width=width, rest=blank(beside - 1), gap=" ")
+            yield from flowed(start, text, width=width, rest=blank(beside), gap=" ")
         else:
             yield start
             yield from flowed(blank(numbers + 4), text, width=width, rest=blank(numbers + 4), gap=" ")

@@ -165,7 +165,8 @@ def _properties(swept: Swept, width: int) -> Iterator[Line]:
     names = max((len(name) for name in swept.kinds), default=0)
     total = len(swept.outcomes)
     calm: list[str] = []
-    yield (("dim", "combinations that break a property, or in which what should be possible never happens"),)
+    text = "combinations that break a property, or in which what should be possible never happens"
+    yield from flowed((), sentence("dim", text), width=width, gap=" ")
     for name, kind in swept.kinds.items():
         bad = Verdict.VACUOUS if kind is PropertyKind.POSSIBLE else Verdict.VIOLATED
         found = [c for c, outcome in swept.outcomes.items() if outcome.verdicts[name] is bad]
@@ -175,8 +176,8 @@ def _properties(swept: Swept, width: int) -> Iterator[Line]:
         style = "doubt" if kind is PropertyKind.POSSIBLE else "bad"
         start: Line = (*blank(2), *aligned((("name", name),), names), (style, f"  {len(found):>{len(str(total))}}  "))
         shared = _in_all(swept, found)
-        text = sentence("dim", f"all with {shared}" if shared else "")
-        yield from flowed(start, text, width=width, rest=blank(names + 6 + len(str(total))), gap=" ")
+        words = sentence("dim", f"all with {shared}" if shared else "")
+        yield from flowed(start, words, width=width, rest=blank(names + 6 + len(str(total))), gap=" ")
     if calm:
         rest = f"{'the other ' if len(calm) < len(swept.kinds) else 'all '}{len(calm)}"
         yield (*blank(2), ("good", f"✓ {rest} hold in every combination"))
