@@ -181,7 +181,7 @@ def _points(view: MatrixView, width: int) -> Iterator[Line]:
             *aligned((("name", _short(view.matrix, row.point)),), names),
             *blank(2),
             *aligned(_outcome_piece(view.matrix, row.once.report, row.once.reached), 7),
-            *aligned(_outcome_piece(view.matrix, row.only_there, row.crashed), 13),
+            *aligned(_outcome_piece(view.matrix, row.only_there, row.crashed), 14),
         )
         text = _after(view, row)
         if width - beside >= _BESIDE_MIN:

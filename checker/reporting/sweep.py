@@ -95,7 +95,7 @@ def sweep_lines(file: SpecificationFile, swept: Swept, width: int) -> Iterator[L
         values = " → ".join(_value(dimension, value) for value in dimension.values)
         yield (*blank(2), *aligned((("name", dimension.name),), names + 2), ("", values))
     yield ()
-    yield _tally(swept)
+    yield from flowed((), [(piece,) for piece in _tally(swept)], width=width, gap="")
     yield ()
     yield from _contracts(swept, width)
     yield from _properties(swept, width)

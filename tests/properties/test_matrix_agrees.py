@@ -201,7 +201,7 @@ def meets(found: Swept, combination: Combination, names: dict[str, object], orde
     for number, dimension in enumerate(found.sweep.dimensions):
         if dimension.name not in names:
             continue
-        value = dimension.values.index(names[dimension.name])  # type: ignore[arg-type]
+        value = dimension.values.index(names[dimension.name])
         if number not in ordered:
             if combination[number] != value:
                 return False
