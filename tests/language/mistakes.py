@@ -353,8 +353,8 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP208 a sweep of no fault": _top("sweep: {allow: {lost_answer: [1, 0]}}"),
     "KP109 a sweep of one value twice": _top("sweep: {allow: {lost_reply: [1, 0, 1]}}"),
     "KP506 a sweep of a fault that happens often": _top("sweep: {allow: {lost_reply: [often, 0]}}"),
-    "KP612 a sweep of one value": _top("sweep: {allow: {lost_reply: [unlimited]}}"),
-    "KP613 a sweep of no scenario": _top("sweep: {scenario: bussy, allow: {lost_reply: [1, 0]}}"),
+    "KP613 a sweep of one value": _top("sweep: {allow: {lost_reply: [unlimited]}}"),
+    "KP614 a sweep of no scenario": _top("sweep: {scenario: bussy, allow: {lost_reply: [1, 0]}}"),
     "KP101 a sweep with a word of its own": _top("sweep: {over: {lost_reply: [1, 0]}, allow: {lost_reply: [1, 0]}}"),
     "KP510 a bound of nothing": ("  baseline: {}\n", "  baseline: {bound: 3}\n"),
     "KP906 a bound of the whole file": ("scenarios:\n", "bound: 3\nscenarios:\n"),
@@ -438,6 +438,12 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP611 a repair of nothing": _question(
         "{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"
     ),
+    "KP110 a word that `conform` does not know": ("  baseline: {}\n", "  baseline: {conform: transition}\n"),
+    "KP612 nothing to hold it against": [
+        ("  baseline: {}\n", "  baseline: {conform: transitions}\n"),
+        ("reference: ticket_office\n", ""),
+    ],
+    "KP612 situations without a view": ("  baseline: {}\n", "  baseline: {conform: situations}\n"),
     # --- Warnings ---
     "KP901 two stores at once": (
         "        sale[seat] = reserved\n",
