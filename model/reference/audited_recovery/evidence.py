@@ -1,0 +1,177 @@
+"""What a run leaves behind that says whether it lives: binding, transcript, proof.
+
+The *binding* ties a run to its current execution and to its workspace. The *transcript* gets a line when an execution
+starts and when it ends; it may go missing or corrupt, and then it is not written on, since half a transcript would look
+like a whole one. The *proof* says that an execution has ended; it matches if it is about the execution that is bound.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.reference.audited_recovery import files
+from model.reference.audited_recovery.locks import canonical
+
+
+class Transcript(enum.Enum):
+    """What can be read from a transcript."""
+
+    MISSING = "missing"
+    CORRUPT = "corrupt"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+class Liveness(enum.Enum):
+    """How a run is classified. UNKNOWN is the absence of evidence, and stays that whatever anybody confirms."""
+
+    ACTIVE = "active"
+    TERMINAL = "terminal"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Which execution of a run is the current one, and what the run may call its own."""
+
+    run: str
+    execution: int
+    worktree: str
+    ref: str
+    commit: str
+
+    def encode(self) -> bytes:
+        """Return the binding as it stands in its file."""
+        return canonical(
+            {
+                "run": self.run,
+                "execution": self.execution,
+                "worktree": self.worktree,
+                "ref": self.ref,
+                "commit": self.commit,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The three files as they were at one look, None for one that was missing."""
+
+    binding_data: bytes | None
+    transcript_data: bytes | None
+    proof_data: bytes | None
+
+    @property
+    def digest(self) -> str:
+        """Return the digest that pins the evidence, its absences included."""
+        return hashlib.sha256(canonical(self.parts())).hexdigest()
+
+    def parts(self) -> dict[str, str | None]:
+        """Return the digest of each file by its name, None for one that was missing."""
+        data = {"binding": self.binding_data, "transcript": self.transcript_data, "proof": self.proof_data}
+        return {name: None if part is None else hashlib.sha256(part).hexdigest() for name, part in data.items()}
+
+    def binding(self) -> Binding | None:
+        """Return the binding, None if it is missing or malformed."""
+        fields = _fields(self.binding_data)
+        texts = [fields.get(name) for name in ("run", "worktree", "ref", "commit")]
+        execution = fields.get("execution")
+        if not isinstance(execution, int) or not all(isinstance(text, str) for text in texts):
+            return None
+        run, worktree, ref, commit = (str(text) for text in texts)
+        return Binding(run, execution, worktree, ref, commit)
+
+    def transcript(self) -> Transcript:
+        """Return what can be read from the transcript.
+
+        It must tell every execution from the first on. An execution whose owner died has no end, and one whose owner
+        died between the transcript and the binding is begun twice.
+        """
+        if self.transcript_data is None:
+            return Transcript.MISSING
+        last, is_open = 0, False
+        for line in self.transcript_data.splitlines():
+            execution, event = _entry(line)
+            follows = execution == last + 1 or (execution == last and is_open)
+            if not (follows if event == "started" else event == "ended" and execution == last and is_open):
+                return Transcript.CORRUPT
+            last, is_open = execution, event == "started"
+        return Transcript.OPEN if is_open else Transcript.CLOSED
+
+    def is_proven(self) -> bool:
+        """Return whether there is a proof that the bound execution has ended."""
+        binding, fields = self.binding(), _fields(self.proof_data)
+        return binding is not None and fields == {"run": binding.run, "execution": binding.execution}
+
+    def liveness(self) -> Liveness:
+        """Classify the run. Positive evidence of activity counts more than a proof of the end."""
+        if self.transcript() is Transcript.OPEN:
+            return Liveness.ACTIVE
+        return Liveness.TERMINAL if self.is_proven() else Liveness.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceFiles:
+    """Where the evidence of a run is kept. Only the owner of the run writes here."""
+
+    directory: Path
+
+    def look(self) -> Evidence:
+        """Return the evidence as it is now."""
+        return Evidence(*(files.read(self.directory / name) for name in ("binding", "transcript", "proof")))
+
+    def bind(self, binding: Binding) -> None:
+        """Put a binding in the place of the one before."""
+        files.draft(self.directory / "binding", binding.encode()).replace()
+
+    def begin(self) -> None:
+        """Record that the next execution starts: first that there is activity, then that no older proof matches.
+
+        Raises:
+            ValueError: the run is not bound.
+        """
+        seen = self.look()
+        binding = seen.binding()
+        if binding is None:
+            raise ValueError("a run without a binding cannot be executed")
+        following = Binding(binding.run, binding.execution + 1, binding.worktree, binding.ref, binding.commit)
+        self._tell(seen, following.execution, "started")
+        self.bind(following)
+
+    def prove(self) -> None:
+        """Record the proof that the bound execution has ended."""
+        binding = self.look().binding()
+        assert binding is not None, "the owner has bound the run, and nobody else writes the binding"
+        data = canonical({"run": binding.run, "execution": binding.execution})
+        files.draft(self.directory / "proof", data).replace()
+
+    def close(self) -> None:
+        """Tell the transcript that the bound execution has ended."""
+        seen = self.look()
+        binding = seen.binding()
+        assert binding is not None, "the owner has bound the run, and nobody else writes the binding"
+        self._tell(seen, binding.execution, "ended")
+
+    def _tell(self, seen: Evidence, execution: int, event: str) -> None:
+        if seen.transcript() in {Transcript.OPEN, Transcript.CLOSED}:
+            files.append(self.directory / "transcript", canonical({"execution": execution, "event": event}))
+
+
+def _entry(line: bytes) -> tuple[int, str]:
+    fields = _fields(line)
+    execution, event = fields.get("execution"), fields.get("event")
+    return (execution, event) if isinstance(execution, int) and isinstance(event, str) else (-1, "")
+
+
+def _fields(data: bytes | None) -> dict[str, object]:
+    if data is None:
+        return {}
+    try:
+        fields = json.loads(data)
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, dict) else {}

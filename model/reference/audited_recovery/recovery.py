@@ -1,0 +1,224 @@
+"""An operator's recovery, as first decided: `run unlock` and `run reclaim`.
+
+Every confirmed recovery takes the same way: a preview, which shows a digest and changes nothing; the intent, durable
+before the first effect; before each effect a second look at what the digest pinned; the completion, only after the
+effects. Whoever dies on the way leaves an intent without completion, which says that the outcome is unknown.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+
+from model.reference.audited_recovery.evidence import Evidence
+from model.reference.audited_recovery.files import Draft, Observed
+from model.reference.audited_recovery.judgement import Refusal, Situation, judge_owner, judge_reclaim, probe_owner
+from model.reference.audited_recovery.ledger import Intent, Operation
+from model.reference.audited_recovery.locks import decode, digest
+from model.reference.audited_recovery.party import Answer, Party
+from model.reference.audited_recovery.run import Run
+
+REASON_MAX_CHARACTERS = 200
+
+
+class ReclaimHolds(enum.Enum):
+    """What a reclaim keeps to itself while it looks and destroys. An unlock always holds the gate."""
+
+    NOTHING = "nothing"
+    GATE = "gate_only"
+    GATE_AND_LEASES = "gate_and_leases"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What somebody wants done. `digest` is that of an earlier preview; None confirms whatever this preview shows."""
+
+    operation: Operation
+    actor: str
+    reason: str
+    digest: str | None = None
+
+    def is_complete(self) -> bool:
+        """Return whether there are an actor and a reason of bounded length."""
+        return bool(self.actor) and 0 < len(self.reason) <= REASON_MAX_CHARACTERS
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a preview saw: the lock for an unlock, the evidence for a reclaim."""
+
+    digest: str
+    lock: Observed | None = None
+    evidence: Evidence | None = None
+
+
+class Refused(Exception):
+    """A preview ends in a refusal."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.value)
+        self.refusal = refusal
+
+
+@dataclass(slots=True)
+class Operator:
+    """One process that carries out orders, one after the other."""
+
+    run: Run
+    party: Party
+    reclaim_holds: ReclaimHolds = ReclaimHolds.GATE_AND_LEASES
+    operation: Operation | None = field(default=None, init=False)
+    answer: Answer | None = field(default=None, init=False)
+    refusal: Refusal | None = field(default=None, init=False)
+
+    def turn(self, order: Order) -> Iterator[str]:
+        """Carry out one order, or end with `refusal` set."""
+        yield "start"
+        self.refusal = None
+        try:
+            preview = self.confirm(order)
+        except Refused as refused:
+            self.refusal = refused.refusal
+            return
+        self.operation = order.operation
+        yield "enter"
+        while not self.enter(order.operation):
+            yield "enter"
+        self.refusal = yield from self.recover(order, preview)
+        yield "leave"
+        self.leave()
+
+    def confirm(self, order: Order) -> Preview:
+        """Return the preview of an order whose digest, if it brings one, is that of the preview.
+
+        Raises:
+            Refused: the order is incomplete, or there is now something else than was confirmed.
+        """
+        if not order.is_complete():
+            raise Refused(Refusal.UNCONFIRMED)
+        preview = self.preview(order.operation)
+        if order.digest not in {None, preview.digest}:
+            unlocks = order.operation is Operation.UNLOCK
+            raise Refused(Refusal.LOCK_CHANGED if unlocks else Refusal.EVIDENCE_CHANGED)
+        return preview
+
+    def preview(self, operation: Operation) -> Preview:
+        """Look, and change nothing.
+
+        Raises:
+            Refused: there is nothing to unlock, or the run cannot be reclaimed as it is.
+        """
+        if operation is Operation.UNLOCK:
+            lock = self.run.lock.observe()
+            if lock is None:
+                raise Refused(Refusal.NO_LOCK)
+            return Preview(digest(lock), lock=lock)
+        situation = self.look()
+        refusal = judge_reclaim(situation)
+        if refusal is not None:
+            raise Refused(refusal)
+        return Preview(situation.evidence.digest, evidence=situation.evidence)
+
+    def enter(self, operation: Operation) -> bool:
+        """Take what the operation holds, and say whether its gate was free.
+
+        A lease that is not free is somebody else's, and the next look refuses for it.
+        """
+        holds = ReclaimHolds.GATE if operation is Operation.UNLOCK else self.reclaim_holds
+        if holds is ReclaimHolds.NOTHING:
+            return True
+        if not self.party.hold(self.run.gate):
+            return False
+        if holds is ReclaimHolds.GATE_AND_LEASES:
+            for lease in self.run.leases:
+                self.party.hold(lease)
+        return True
+
+    def recover(self, order: Order, preview: Preview) -> Generator[str, None, Refusal | None]:
+        """File the intent, look again and act, file the completion; return why it ended before that."""
+        yield "write_intent"
+        try:
+            draft = self.run.ledger.draft_intent(self.intent(order, preview))
+            yield "write_intent.torn"
+            draft.publish()
+        except OSError:
+            return Refusal.UNAUDITED
+        act = self.unlock if order.operation is Operation.UNLOCK else self.reclaim
+        refusal = yield from act(preview)
+        if refusal is not None:
+            return refusal
+        yield "complete"
+        return self.complete(order.operation, draft)
+
+    def intent(self, order: Order, preview: Preview) -> Intent:
+        """Return the intent of a confirmed order."""
+        if preview.evidence is not None:
+            evidence: dict[str, str | int | None] = {**preview.evidence.parts(), "liveness": "unknown"}
+        else:
+            assert preview.lock is not None, "a preview is of a lock or of evidence"
+            evidence = {"device": preview.lock.device, "inode": preview.lock.inode}
+        return Intent(self.run.name, order.operation, order.actor, order.reason, preview.digest, evidence)
+
+    def unlock(self, preview: Preview) -> Generator[str, None, Refusal | None]:
+        """Remove the lock of the preview, if it is still that one and its owner is proven absent."""
+        yield "recheck_lock"
+        refusal = self.recheck_lock(preview)
+        if refusal is not None:
+            return refusal
+        yield "unlink"
+        self.run.lock.unlink()
+        return None
+
+    def recheck_lock(self, preview: Preview) -> Refusal | None:
+        """Compare bytes and identity with those of the preview, and ask about the owner."""
+        now = self.run.lock.observe()
+        if now is None or now != preview.lock:
+            return Refusal.LOCK_CHANGED
+        self.answer = probe_owner(decode(now.data), self.party.host)
+        return judge_owner(now, self.party.host, self.answer)
+
+    def reclaim(self, preview: Preview) -> Generator[str, None, Refusal | None]:
+        """Take away part after part, each after a look at everything that may forbid it."""
+        while True:
+            yield "recheck_run"
+            remaining = self.run.workspace.remaining()
+            if not remaining:
+                return None
+            refusal = self.recheck_run(preview)
+            if refusal is not None:
+                return refusal
+            yield "destroy"
+            self.run.workspace.destroy(remaining[0])
+
+    def recheck_run(self, preview: Preview) -> Refusal | None:
+        """Compare the evidence with that of the preview, and judge the run as it is now."""
+        situation = self.look()
+        if situation.evidence != preview.evidence:
+            return Refusal.EVIDENCE_CHANGED
+        return judge_reclaim(situation)
+
+    def look(self) -> Situation:
+        """Return what a reclaim looks at, as it is now."""
+        evidence, workspace = self.run.evidence.look(), self.run.workspace
+        return Situation(
+            evidence=evidence,
+            lock=self.run.lock.observe(),
+            leased=self.run.held_leases(self.party),
+            strangers=workspace.strangers(evidence.binding()),
+            peers=workspace.peers(),
+        )
+
+    def complete(self, operation: Operation, intent: Draft) -> Refusal | None:
+        """File that the operation has succeeded; where that fails its outcome stays unknown."""
+        try:
+            self.run.ledger.draft_completion(operation, intent).publish()
+        except OSError:
+            return Refusal.UNAUDITED
+        return None
+
+    def leave(self) -> None:
+        """Give back what was taken, and forget the order."""
+        for path in (*self.run.leases, self.run.gate):
+            self.party.let_go(path)
+        self.operation = self.answer = None
