@@ -6,6 +6,7 @@ processes that signal 0 finds or does not find. Linux is needed. The parts, from
 - `files`: files that are there whole or not at all, and what a file's identity is;
 - `party`: a process as the kernel sees it (host, PID, open descriptors), and the question whether another one lives;
 - `locks`, `evidence`, `workspace`, `ledger`: what a run has on disk; `run` puts it together;
+- `holding`: what a reclaim keeps to itself; `neighbours`: those whom it keeps out;
 - `judgement`: when an unlock, a retirement or a reclaim is refused, and why;
 - `owner`, `recovery`: acquisition and release of the resume lock, `run unlock` and `run reclaim`, as first decided;
 - `revised`: the same after the revision, which retires dead locks by itself and writes one event to `provider_ledger`;

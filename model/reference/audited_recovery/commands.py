@@ -3,9 +3,11 @@
     run unlock RUN
     run unlock RUN --lock-sha256 DIGEST --actor WHO --reason WHY --yes
     run reclaim RUN
+    run reclaim RUN --evidence-sha256 DIGEST --actor WHO --reason WHY --yes
     run reclaim RUN --unknown-liveness DIGEST --actor WHO --reason WHY --yes
 
-and after the revision `run reclaim RUN --force --yes`.
+and after the revision `run reclaim RUN --force --yes`. How a run that is proven to have ended is confirmed, the
+document leaves open; here with a digest too, by an option named like that of an unlock.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from model.reference.audited_recovery.ledger import Operation
 from model.reference.audited_recovery.party import Party
 from model.reference.audited_recovery.provider_ledger import ProviderLedger
 from model.reference.audited_recovery.recovery import Operator, Order, Refused
-from model.reference.audited_recovery.revised import ForcingOperator
+from model.reference.audited_recovery.revised import RetiringOperator
 from model.reference.audited_recovery.run import Run
 
 GATE_PATIENCE_S = 5.0
@@ -53,12 +55,13 @@ def command(arguments: Sequence[str], root: Path, party: Party) -> Answered:
         return _force(run, party, confirmed=options.yes)
     operator, operation = Operator(run, party), Operation(options.verb)
     if options.yes:
-        # A confirmation that names no digest confirms nothing: the empty one is that of no preview.
-        order = Order(operation, options.actor, options.reason, options.digest)
+        # A confirmation that names no digest confirms nothing: an empty one is that of no preview.
+        digest = options.digest or options.unknown_liveness
+        order = Order(operation, options.actor, options.reason, digest, admits_unknown=bool(options.unknown_liveness))
         drive(operator.turn(order))
         return Answered(operator.refusal, done=operator.refusal is None)
     try:
-        return Answered(digest=operator.preview(operation).digest)
+        return Answered(digest=operator.preview(operation, admits_unknown=True).digest)
     except Refused as refused:
         return Answered(refused.refusal)
 
@@ -80,9 +83,9 @@ def drive(turn: Iterator[str], patience_s: float = GATE_PATIENCE_S) -> None:
 
 
 def _force(run: Run, party: Party, *, confirmed: bool) -> Answered:
-    operator = ForcingOperator(run, party, ProviderLedger(run.root / "provider-ledger"))
+    operator = RetiringOperator(run, party, ProviderLedger(run.root / "provider-ledger"))
     if not confirmed:
-        return Answered(operator.judge(operator.look()))
+        return Answered(operator.preview())
     drive(operator.turn())
     return Answered(operator.refusal, done=operator.refusal is None)
 
@@ -90,12 +93,14 @@ def _force(run: Run, party: Party, *, confirmed: bool) -> Answered:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="run", allow_abbrev=False)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    for verb, option in (("unlock", "--lock-sha256"), ("reclaim", "--unknown-liveness")):
+    for verb, option in (("unlock", "--lock-sha256"), ("reclaim", "--evidence-sha256")):
         command_parser = verbs.add_parser(verb, allow_abbrev=False)
         command_parser.add_argument("run")
         command_parser.add_argument(option, dest="digest", default="", metavar="DIGEST")
         command_parser.add_argument("--actor", default="")
         command_parser.add_argument("--reason", default="")
         command_parser.add_argument("--yes", action="store_true")
+        command_parser.set_defaults(unknown_liveness="", force=False)
+    verbs.choices["reclaim"].add_argument("--unknown-liveness", default="", metavar="DIGEST")
     verbs.choices["reclaim"].add_argument("--force", action="store_true")
     return parser

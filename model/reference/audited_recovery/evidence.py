@@ -108,10 +108,14 @@ class Evidence:
         return binding is not None and fields == {"run": binding.run, "execution": binding.execution}
 
     def liveness(self) -> Liveness:
-        """Classify the run. Positive evidence of activity counts more than a proof of the end."""
-        if self.transcript() is Transcript.OPEN:
-            return Liveness.ACTIVE
-        return Liveness.TERMINAL if self.is_proven() else Liveness.UNKNOWN
+        """Classify the run. A proof of the end without a transcript beside it leaves the liveness unknown."""
+        match self.transcript():
+            case Transcript.OPEN:
+                return Liveness.ACTIVE
+            case Transcript.CLOSED if self.is_proven():
+                return Liveness.TERMINAL
+            case _:
+                return Liveness.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,12 @@ class Refusal(enum.Enum):
     LOCK_CHANGED = "the lock is not the one that was observed"
     EVIDENCE_CHANGED = "the evidence is not what was observed"
     ACTIVE = "there is evidence of activity"
-    TERMINAL = "there is matching proof that the run has ended"
+    UNPROVEN = "there is no matching proof that the run has ended"
+    UNKNOWN = "the liveness of the run is unknown"
     LEASED = "somebody holds a lease of the run"
     UNOWNED_PATH = "the worktree is not this run's"
     UNOWNED_REF = "the ref is not this run's"
-    UNOWNED_RESERVATION = "the reservation is not this run's"
+    RESERVED = "another run has reserved the workspace"
     RETAINED = "another run keeps the worktree"
     NOT_WHOLE = "the workspace is no longer whole"
     UNAUDITED = "the audit record could not be written"
@@ -41,18 +42,26 @@ class Refusal(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a reclaim looks at: evidence, resume lock, leases of others, foreign parts, peers."""
+    """What a reclaim looks at: evidence, resume lock, leases and reservations of others, authority, peers."""
 
     evidence: Evidence
     lock: Observed | None
     leased: Sequence[str]
-    strangers: Sequence[Part]
+    unowned: Sequence[Part]
+    reserved: Sequence[str]
     peers: Sequence[str]
 
 
 def probe_owner(record: OwnerRecord | None, host: Host) -> Answer | None:
-    """Ask whether the owner lives, where that can be asked at all: a valid record of this very host."""
-    return None if record is None or record.host != host.name else host.probe(record.pid)
+    """Ask whether the owner lives, where that can be asked at all: a valid record of this very host.
+
+    Where the host compares start times, a process that started at another time is not the owner, and the owner is gone.
+    """
+    if record is None or record.host != host.name:
+        return None
+    answer = host.probe(record.pid)
+    is_another = record.started is not None and host.started_at(record.pid) != record.started
+    return Answer.ABSENT if answer is Answer.PRESENT and host.compares_start and is_another else answer
 
 
 def judge_owner(lock: Observed, host: Host, answer: Answer | None) -> Refusal | None:
@@ -74,30 +83,31 @@ def judge_owner(lock: Observed, host: Host, answer: Answer | None) -> Refusal | 
             return Refusal.INCONCLUSIVE
 
 
-def judge_reclaim(situation: Situation) -> Refusal | None:
-    """Return why a run may not be reclaimed though its operator accepts that its liveness is unknown.
+def judge_reclaim(situation: Situation, *, admits_unknown: bool = True) -> Refusal | None:
+    """Return why a run may not be reclaimed.
 
-    The operator's word lifts one refusal, that of an UNKNOWN liveness, and no other.
+    Its operator's word admits an UNKNOWN liveness and lifts no other refusal. What it leaves standing names "matching
+    terminal proof", which can be read as forbidding or as required. It is required: the decision was made for the run
+    that has a matching proof and has lost its transcript, and such a proof must not be what keeps it blocked.
     """
     if situation.lock is not None:
         return Refusal.LOCKED
-    match situation.evidence.liveness():
-        case Liveness.ACTIVE:
-            return Refusal.ACTIVE
-        case Liveness.TERMINAL:
-            return Refusal.TERMINAL
-        case Liveness.UNKNOWN:
-            return judge_surroundings(situation)
+    liveness = situation.evidence.liveness()
+    if liveness is Liveness.ACTIVE:
+        return Refusal.ACTIVE
+    if not situation.evidence.is_proven():
+        return Refusal.UNPROVEN
+    if liveness is Liveness.UNKNOWN and not admits_unknown:
+        return Refusal.UNKNOWN
+    return judge_surroundings(situation)
 
 
 def judge_surroundings(situation: Situation) -> Refusal | None:
-    """Return what else keeps a run from being reclaimed: leases, authority over its parts, peers."""
+    """Return what else keeps a run from being reclaimed: leases, authority, and the checks of reservation and peers."""
     if situation.leased:
         return Refusal.LEASED
-    for part in situation.strangers:
-        return {
-            Part.WORKTREE: Refusal.UNOWNED_PATH,
-            Part.REF: Refusal.UNOWNED_REF,
-            Part.RESERVATION: Refusal.UNOWNED_RESERVATION,
-        }[part]
+    if situation.unowned:
+        return Refusal.UNOWNED_PATH if Part.WORKTREE in situation.unowned else Refusal.UNOWNED_REF
+    if situation.reserved:
+        return Refusal.RESERVED
     return Refusal.RETAINED if situation.peers else None

@@ -7,7 +7,7 @@ follow each other here need no third party's leave. Holding the gate would let a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
 from model.reference.audited_recovery.judgement import Refusal
@@ -18,27 +18,30 @@ from model.reference.audited_recovery.run import Run
 
 @dataclass(slots=True)
 class Owner:
-    """One process that wants to execute a run; what it remembers is gone when it is killed."""
+    """One process that wants to execute a run; what it remembers is gone when it is killed.
+
+    `encode` makes the bytes of its record; tests hand in what another program would write.
+    """
 
     run: Run
     party: Party
+    encode: Callable[[OwnerRecord], bytes] = OwnerRecord.encode
     acquired: Acquired | None = field(default=None, init=False)
     refusal: Refusal | None = field(default=None, init=False)
 
     def turn(self) -> Iterator[str]:
         """Acquire, execute, release; end early where acquisition is refused (see `refusal`)."""
         yield "start"
-        while not self.party.hold(self.run.gate):
+        while not self.enter():
             yield "start"
         if not (yield from self.acquire()):
             return
-        yield "begin"
-        self.run.evidence.begin()
-        yield "prove"
-        self.run.evidence.prove()
-        yield "close"
-        self.run.evidence.close()
+        yield from self.execute()
         yield from self.release()
+
+    def enter(self) -> bool:
+        """Take the gate, if it is free."""
+        return self.party.hold(self.run.gate)
 
     def acquire(self) -> Generator[str, None, bool]:
         """Create the lock under the gate, unless there is one or there is nothing to resume."""
@@ -48,10 +51,19 @@ class Owner:
             self.party.let_go(self.run.gate)
             return False
         yield "create"
-        self.create()
+        self.create(OwnerRecord.of(self.party))
         yield "leave_gate"
         self.party.let_go(self.run.gate)
         return True
+
+    def execute(self) -> Iterator[str]:
+        """Begin a new execution, prove that it has ended, tell the transcript."""
+        yield "begin"
+        self.run.evidence.begin()
+        yield "prove"
+        self.run.evidence.prove()
+        yield "close"
+        self.run.evidence.close()
 
     def look(self) -> Refusal | None:
         """Return why the lock cannot be acquired now."""
@@ -59,23 +71,23 @@ class Owner:
             return Refusal.LOCKED
         return None if self.run.workspace.is_whole() else Refusal.NOT_WHOLE
 
-    def create(self) -> None:
-        """Create the lock with a fresh nonce."""
-        record = OwnerRecord.of(self.party)
-        self.acquired = self.run.lock.create(record.nonce, self.encode(record))
+    def create(self, record: OwnerRecord) -> None:
+        """Create the lock with the record in it.
 
-    def encode(self, record: OwnerRecord) -> bytes:
-        """Return the bytes of the record; tests write what other programs would write."""
-        return record.encode()
+        Raises:
+            FileExistsError: there is a lock; it has not been touched.
+        """
+        self.acquired = self.run.lock.create(record.nonce, self.encode(record))
 
     def release(self) -> Iterator[str]:
         """Unlink the lock if it is still exactly the acquired one. Nothing is awaited between the two moves."""
         yield "compare"
         assert self.acquired is not None, "who releases has acquired"
-        is_own = self.run.lock.is_still(self.acquired)
-        if not is_own:
-            self.acquired = None
-            return
-        yield "unlink"
-        self.run.lock.unlink()
+        if self.is_own(self.acquired):
+            yield "unlink"
+            self.run.lock.unlink()
         self.acquired = None
+
+    def is_own(self, acquired: Acquired) -> bool:
+        """Return whether the lock there now is the acquired one."""
+        return self.run.lock.is_still(acquired)

@@ -61,11 +61,15 @@ def started_at(pid: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A machine: the name that it calls itself, and the question that it answers about its own processes."""
+    """A machine: the name that it calls itself, and the questions that it answers about its own processes.
+
+    `compares_start`: a PID whose process started at another time than the record says is taken for another process.
+    """
 
     name: str
     probe: Callable[[int], Answer] = probe
     started_at: Callable[[int], int | None] = started_at
+    compares_start: bool = False
 
 
 @dataclass(slots=True)

@@ -7,13 +7,13 @@ effects. Whoever dies on the way leaves an intent without completion, which says
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
 from model.reference.audited_recovery.evidence import Evidence
 from model.reference.audited_recovery.files import Draft, Observed
-from model.reference.audited_recovery.judgement import Refusal, Situation, judge_owner, judge_reclaim, probe_owner
+from model.reference.audited_recovery.holding import ReclaimHolds, leave
+from model.reference.audited_recovery.judgement import Refusal, judge_owner, judge_reclaim, probe_owner
 from model.reference.audited_recovery.ledger import Intent, Operation
 from model.reference.audited_recovery.locks import decode, digest
 from model.reference.audited_recovery.party import Answer, Party
@@ -22,22 +22,18 @@ from model.reference.audited_recovery.run import Run
 REASON_MAX_CHARACTERS = 200
 
 
-class ReclaimHolds(enum.Enum):
-    """What a reclaim keeps to itself while it looks and destroys. An unlock always holds the gate."""
-
-    NOTHING = "nothing"
-    GATE = "gate_only"
-    GATE_AND_LEASES = "gate_and_leases"
-
-
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What somebody wants done. `digest` is that of an earlier preview; None confirms whatever this preview shows."""
+    """What somebody wants done. `digest` is that of an earlier preview; None confirms whatever this preview shows.
+
+    `admits_unknown`: a reclaim may go on where the liveness of the run is unknown.
+    """
 
     operation: Operation
     actor: str
     reason: str
     digest: str | None = None
+    admits_unknown: bool = True
 
     def is_complete(self) -> bool:
         """Return whether there are an actor and a reason of bounded length."""
@@ -51,6 +47,7 @@ class Preview:
     digest: str
     lock: Observed | None = None
     evidence: Evidence | None = None
+    admits_unknown: bool = False
 
 
 class Refused(Exception):
@@ -97,13 +94,13 @@ class Operator:
         """
         if not order.is_complete():
             raise Refused(Refusal.UNCONFIRMED)
-        preview = self.preview(order.operation)
+        preview = self.preview(order.operation, admits_unknown=order.admits_unknown)
         if order.digest not in {None, preview.digest}:
             unlocks = order.operation is Operation.UNLOCK
             raise Refused(Refusal.LOCK_CHANGED if unlocks else Refusal.EVIDENCE_CHANGED)
         return preview
 
-    def preview(self, operation: Operation) -> Preview:
+    def preview(self, operation: Operation, *, admits_unknown: bool) -> Preview:
         """Look, and change nothing.
 
         Raises:
@@ -114,26 +111,17 @@ class Operator:
             if lock is None:
                 raise Refused(Refusal.NO_LOCK)
             return Preview(digest(lock), lock=lock)
-        situation = self.look()
-        refusal = judge_reclaim(situation)
+        situation = self.run.look(self.party)
+        refusal = judge_reclaim(situation, admits_unknown=admits_unknown)
         if refusal is not None:
             raise Refused(refusal)
-        return Preview(situation.evidence.digest, evidence=situation.evidence)
+        return Preview(situation.evidence.digest, evidence=situation.evidence, admits_unknown=admits_unknown)
 
     def enter(self, operation: Operation) -> bool:
-        """Take what the operation holds, and say whether its gate was free.
-
-        A lease that is not free is somebody else's, and the next look refuses for it.
-        """
-        holds = ReclaimHolds.GATE if operation is Operation.UNLOCK else self.reclaim_holds
-        if holds is ReclaimHolds.NOTHING:
-            return True
-        if not self.party.hold(self.run.gate):
-            return False
-        if holds is ReclaimHolds.GATE_AND_LEASES:
-            for lease in self.run.leases:
-                self.party.hold(lease)
-        return True
+        """Take what the operation holds, and say whether its gate was free."""
+        if operation is Operation.UNLOCK:
+            return self.party.hold(self.run.gate)
+        return self.reclaim_holds.enter(self.run, self.party)
 
     def recover(self, order: Order, preview: Preview) -> Generator[str, None, Refusal | None]:
         """File the intent, look again and act, file the completion; return why it ended before that."""
@@ -154,7 +142,8 @@ class Operator:
     def intent(self, order: Order, preview: Preview) -> Intent:
         """Return the intent of a confirmed order."""
         if preview.evidence is not None:
-            evidence: dict[str, str | int | None] = {**preview.evidence.parts(), "liveness": "unknown"}
+            liveness = preview.evidence.liveness().value
+            evidence: dict[str, str | int | None] = {**preview.evidence.parts(), "liveness": liveness}
         else:
             assert preview.lock is not None, "a preview is of a lock or of evidence"
             evidence = {"device": preview.lock.device, "inode": preview.lock.inode}
@@ -179,35 +168,29 @@ class Operator:
         return judge_owner(now, self.party.host, self.answer)
 
     def reclaim(self, preview: Preview) -> Generator[str, None, Refusal | None]:
-        """Take away part after part, each after a look at everything that may forbid it."""
+        """Take away part after part, each after a look at everything that may forbid it.
+
+        The last look finds nothing left. It refuses like the others: a completion, too, is about the run that was
+        previewed.
+        """
         while True:
             yield "recheck_run"
-            remaining = self.run.workspace.remaining()
-            if not remaining:
-                return None
             refusal = self.recheck_run(preview)
             if refusal is not None:
                 return refusal
+            remaining = self.run.workspace.remaining()
+            if not remaining:
+                return None
             yield "destroy"
             self.run.workspace.destroy(remaining[0])
 
     def recheck_run(self, preview: Preview) -> Refusal | None:
         """Compare the evidence with that of the preview, and judge the run as it is now."""
-        situation = self.look()
+        self.reclaim_holds.hold_leases(self.run, self.party)
+        situation = self.run.look(self.party)
         if situation.evidence != preview.evidence:
             return Refusal.EVIDENCE_CHANGED
-        return judge_reclaim(situation)
-
-    def look(self) -> Situation:
-        """Return what a reclaim looks at, as it is now."""
-        evidence, workspace = self.run.evidence.look(), self.run.workspace
-        return Situation(
-            evidence=evidence,
-            lock=self.run.lock.observe(),
-            leased=self.run.held_leases(self.party),
-            strangers=workspace.strangers(evidence.binding()),
-            peers=workspace.peers(),
-        )
+        return judge_reclaim(situation, admits_unknown=preview.admits_unknown)
 
     def complete(self, operation: Operation, intent: Draft) -> Refusal | None:
         """File that the operation has succeeded; where that fails its outcome stays unknown."""
@@ -219,6 +202,5 @@ class Operator:
 
     def leave(self) -> None:
         """Give back what was taken, and forget the order."""
-        for path in (*self.run.leases, self.run.gate):
-            self.party.let_go(path)
+        leave(self.run, self.party)
         self.operation = self.answer = None

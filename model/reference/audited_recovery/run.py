@@ -9,6 +9,7 @@ from pathlib import Path
 from model.reference.audited_recovery import files
 from model.reference.audited_recovery.evidence import Binding, EvidenceFiles
 from model.reference.audited_recovery.files import Draft
+from model.reference.audited_recovery.judgement import Situation
 from model.reference.audited_recovery.ledger import RecoveryLedger
 from model.reference.audited_recovery.locks import ResumeLock
 from model.reference.audited_recovery.party import Party, is_held
@@ -70,6 +71,14 @@ class Run:
         (self.directory / "transcript").touch()
         self.workspace.prepare(binding)
 
-    def held_leases(self, party: Party) -> list[str]:
-        """Return the leases that somebody else holds."""
-        return [path.name for path in self.leases if not party.holds(path) and is_held(path)]
+    def look(self, party: Party) -> Situation:
+        """Return what a reclaim by a process looks at, as it is now."""
+        evidence, workspace = self.evidence.look(), self.workspace
+        return Situation(
+            evidence=evidence,
+            lock=self.lock.observe(),
+            leased=[path.name for path in self.leases if not party.holds(path) and is_held(path)],
+            unowned=workspace.unowned(evidence.binding()),
+            reserved=workspace.reserved(),
+            peers=workspace.peers(),
+        )

@@ -1,8 +1,9 @@
-"""What a reclaim destroys, and whether it is the run's own.
+"""What a reclaim destroys, and whether the run may dispose of it.
 
-A run has a worktree (a directory with a marker), a ref and a reservation. Each says whose it is, and each may be gone
-already, since an earlier reclaim may have died between two effects: what is gone needs no authority, what is there
-must be this run's. Peers are other runs that keep the worktree for themselves.
+A run has a worktree (a directory with a marker), a ref and a reservation. Worktree and ref need authority: an allotment
+that names the run, and, where the thing itself is there, that it is this run's and no other's. A part that is gone
+already is no hindrance, since an earlier reclaim may have died between two effects. Reservations of others, and peers
+that keep the worktree for themselves, stand beside it.
 """
 
 from __future__ import annotations
@@ -37,18 +38,23 @@ class Workspace:
 
     def prepare(self, binding: Binding) -> None:
         """Make the workspace that a binding names."""
-        for part in Part:
-            self.path(part).parent.mkdir(parents=True, exist_ok=True)
+        for directory in ("worktrees", "refs", "allotments", f"reservations/{self.run}", f"peers/{self.run}"):
+            (self.root / directory).mkdir(parents=True, exist_ok=True)
         self.path(Part.WORKTREE).mkdir()
         (self.path(Part.WORKTREE) / MARKER).write_text(self.run)
         self.path(Part.REF).write_text(binding.commit)
         self.path(Part.RESERVATION).write_text(self.run)
-        (self.root / "peers" / self.run).mkdir(parents=True)
+        for part in (Part.WORKTREE, Part.REF):
+            self.allotment(part).write_text(self.run)
 
     def path(self, part: Part) -> Path:
         """Return where a part is."""
-        folder = {Part.WORKTREE: "worktrees", Part.REF: "refs", Part.RESERVATION: "reservations"}[part]
+        folder = {Part.WORKTREE: "worktrees", Part.REF: "refs", Part.RESERVATION: f"reservations/{self.run}"}[part]
         return self.root / folder / self.run
+
+    def allotment(self, part: Part) -> Path:
+        """Return the file that names the run which may dispose of a path or a ref."""
+        return self.root / "allotments" / f"{part.value}-{self.run}"
 
     def remaining(self) -> list[Part]:
         """Return the parts that are still there, in the order in which they are taken away."""
@@ -58,9 +64,13 @@ class Workspace:
         """Return whether nothing has been taken away."""
         return len(self.remaining()) == len(self.parts)
 
-    def strangers(self, binding: Binding | None) -> list[Part]:
-        """Return the parts that are there and that the binding does not give to this run."""
-        return [part for part in self.remaining() if binding is None or not self._is_own(part, binding)]
+    def unowned(self, binding: Binding | None) -> list[Part]:
+        """Return the path or ref over which the run has no authority, whether it is still there or not."""
+        return [part for part in (Part.WORKTREE, Part.REF) if binding is None or not self._is_own(part, binding)]
+
+    def reserved(self) -> list[str]:
+        """Return the other runs that have reserved the workspace."""
+        return sorted({path.name for path in self.path(Part.RESERVATION).parent.iterdir()} - {self.run})
 
     def peers(self) -> list[str]:
         """Return the runs that keep the worktree."""
@@ -83,11 +93,10 @@ class Workspace:
         shutil.rmtree(rubbish)
 
     def _is_own(self, part: Part, binding: Binding) -> bool:
+        if files.read(self.allotment(part)) != self.run.encode():
+            return False
         path = self.path(part)
-        match part:
-            case Part.WORKTREE:
-                return path.name == binding.worktree and files.read(path / MARKER) == self.run.encode()
-            case Part.REF:
-                return path.name == binding.ref and files.read(path) == binding.commit.encode()
-            case Part.RESERVATION:
-                return files.read(path) == self.run.encode()
+        named = binding.worktree if part is Part.WORKTREE else binding.ref
+        content = files.read(path / MARKER if part is Part.WORKTREE else path)
+        expected = self.run if part is Part.WORKTREE else binding.commit
+        return path.name == named and (not path.exists() or content == expected.encode())
