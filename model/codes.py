@@ -146,6 +146,7 @@ class Code(Enum):
     QUESTION_WITHOUT_ANSWER = "KP609", "a question with neither an answer nor a reason why there is none, or with both"
     QUESTION_SCENARIO = "KP610", "a question that speaks of a scenario which nothing declares"
     REPAIR_CONTRADICTED = "KP611", "a repair that breaks what it repairs, or half a repair that breaks nothing"
+    NOTHING_TO_CONFORM = "KP612", "`conform` without an implementation, or without situations"
 
     # 7xx: the command line
     NO_SUCH_SCENARIO = "KP701", "a scenario that the specification does not have"

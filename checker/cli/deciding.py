@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from checker.cli.answering import answer
-from checker.cli.application import app
+from checker.cli.application import Purpose, command
 from checker.cli.options import (
     AsJson,
     Bound,
@@ -28,7 +28,9 @@ from checker.cli.options import (
 from checker.verdict import ExitCode
 
 
-@app.command()
+@command(
+    Purpose.DECIDE, "check", "check spec/killed_workflow.yaml", "check killed_workflow -s baseline -p one_submission"
+)
 def check(
     *,
     specifications: Specifications = None,
@@ -87,7 +89,10 @@ def check(
     answer("check", run, as_json=as_json)
 
 
-@app.command()
+@command(
+    Purpose.DECIDE,
+    "explore killed_workflow --set attempts=1 --allow stale_lookup=1 --allow crash=1@coordinator.record_reply",
+)
 def explore(
     *,
     specification: Specification,

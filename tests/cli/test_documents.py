@@ -38,6 +38,8 @@ COMMANDS = [
     ["induct", "lamp.yaml", "--depth", "1", "--property", "lit_once"],
     ["induct", "any_attempt", "--depth", "0", "--timeout", "1", "--property", "can_retry"],
     ["induct", "any_attempt", "--scenario", "nothing"],
+    ["graph", "killed_workflow", "--view", "run,submission"],
+    ["graph", "killed_workflow", "--view", "nothing"],
     ["explain", "KP201"],
     ["explain", "KP999"],
 ]
