@@ -1,0 +1,155 @@
+"""One scenario of a model against an implementation that is killed: all errands, and the staleness gate.
+
+The gate compares the kill points of the model with those that the implementation ever came by, both ways: a kill point
+that exists on one side only says that the two have drifted apart. What an implementation rightly never comes by, its
+adapter says with a reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from checker.conformance.adapter import Errand, Setting
+from checker.conformance.following import plain
+from checker.conformance.killing import Failed, Judge, KillableAdapter, Tally, kill_everywhere
+from checker.exploration import Exploration
+from model.specification import Property, PropertyKind, Scenario
+from model.system import TransitionSystem
+
+
+@runtime_checkable
+class Excusing(Protocol):
+    """An adapter that says of some kill points of the model why the implementation never comes by them."""
+
+    unreached: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Kill points on one side only. `stale` are reasons for kill points that are come by after all, or do not exist."""
+
+    model: tuple[str, ...]
+    """All kill points that crashes of the scenario hit."""
+    never_reached: tuple[str, ...]
+    excused: Mapping[str, str]
+    stale: tuple[str, ...]
+
+    @property
+    def closed(self) -> bool:
+        """Whether something is wrong."""
+        return bool(self.never_reached or self.stale)
+
+
+@dataclass(slots=True)
+class Killed:
+    """What came of killing an implementation in one scenario. Where it failed, or was cut short, there is no gate."""
+
+    claim: Scenario
+    system: TransitionSystem
+    defect: str
+    errands: dict[str, Tally] = field(default_factory=dict)
+    failed: Failed | None = None
+    cut: str = ""
+    gate: Gate | None = None
+    seconds: float = 0.0
+
+    @property
+    def total(self) -> Tally:
+        """All errands together."""
+        total = Tally()
+        for tally in self.errands.values():
+            total.add(tally)
+        return total
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the implementation is not what the model says, or not where it says."""
+        return self.failed is not None or (self.gate is not None and self.gate.closed)
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How much to kill, which errands, and under which deliberate defect; `stop` gives a reason to stop, or ""."""
+
+    kills: int
+    errands: tuple[str, ...] = ()
+    defect: str = ""
+    stop: Callable[[], str] = str
+    tell: Callable[[str], None] = lambda _: None
+
+
+class Stopped(Exception):
+    """There was a reason to stop; the message is it."""
+
+
+def kill_scenario(adapter: KillableAdapter, claim: Scenario, exploration: Exploration, how: How) -> Killed:
+    """Run the errands of an adapter in a scenario and kill them.
+
+    Raises:
+        UnknownSetting: the system has no such parameter, variant or defect.
+        UnknownVariable: the adapter observes what the model does not have.
+    """
+    system = exploration.system
+    result = Killed(claim, system, how.defect)
+    judge = Judge(system, _holding(claim, exploration))
+    setting = _setting(claim, system, how.defect)
+    adapter.reset(setting)
+    errands = [errand for errand in adapter.errands() if not how.errands or errand.name in how.errands]
+    try:
+        for errand in errands:
+            tally = result.errands[errand.name] = Tally()
+            on_run = _watching(how, f"{claim.name}, {errand.name}")
+            result.failed = kill_everywhere(adapter, errand, setting, judge, tally, kills=how.kills, on_run=on_run)
+            if result.failed is not None:
+                return result
+    except Stopped as stopped:
+        result.cut = str(stopped)
+        return result
+    if not how.errands:
+        excuses = adapter.unreached if isinstance(adapter, Excusing) else {}
+        result.gate = _gate(exploration, errands, result.total.reached, excuses)
+    return result
+
+
+def _watching(how: How, what: str) -> Callable[[int, int], None]:
+    def on_run(done: int, of: int) -> None:
+        how.tell(f"{what}: {done:,} of {of:,} runs")
+        if reason := how.stop():
+            raise Stopped(reason)
+
+    return on_run
+
+
+def _holding(claim: Scenario, exploration: Exploration) -> list[Property]:
+    asked = exploration.system.specification.properties.values()
+    return [
+        p
+        for p in asked
+        if p.kind is PropertyKind.ALWAYS
+        and (claim.only is None or p.name in claim.only)
+        and p.name not in exploration.findings
+    ]
+
+
+def _setting(claim: Scenario, system: TransitionSystem, defect: str) -> Setting:
+    values = zip(system.slots, system.initial_states[0], strict=True)
+    parameters = {name: plain(value) for name, value in system.parameters.items()}
+    return Setting(parameters, claim.variant, defect, {slot.name: plain(value) for slot, value in values})
+
+
+def _gate(
+    exploration: Exploration, errands: Sequence[Errand], reached: Counter[str], excuses: Mapping[str, str]
+) -> Gate:
+    points = [
+        point
+        for process in exploration.system.specification.processes.values()
+        for point in process.kill_points
+        if point in exploration.coverage.kill_points
+    ]
+    missing = [point for point in points if point not in reached]
+    excused = {point: excuses[point] for point in missing if point in excuses}
+    stale = [point for point in excuses if point in reached]
+    return Gate(tuple(points), tuple(p for p in missing if p not in excused), excused, tuple(stale))
