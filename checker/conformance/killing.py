@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from checker.conformance.adapter import Action, Adapter, Ended, Errand, Killable, Launch, Observation, Refused, Setting
-from checker.conformance.forking import ChildFailed
 from checker.conformance.following import Follower, Instance, Transitions, Unexplained, plain, same
+from checker.conformance.forking import ChildFailed
 from checker.trace import Trace
 from model.evaluate import Evaluator
 from model.specification import Property

@@ -2,7 +2,7 @@
 
 The *binding* ties a run to its current execution and to its workspace. The *transcript* gets a line when an execution
 starts and when it ends; it may go missing or corrupt, and then it is not written on, since half a transcript would look
-like a whole one. The *proof* says that an execution has ended; it matches if it is about the execution that is bound.
+like a whole one. A *proof* says that an execution has ended; it matches if it is about the execution that is bound.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model.reference.audited_recovery import files
@@ -59,7 +59,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The three files as they were at one look, None for one that was missing."""
+    """The three files as they were at one look, None for one that was missing; of the proofs, the one that matches."""
 
     binding_data: bytes | None
     transcript_data: bytes | None
@@ -88,19 +88,22 @@ class Evidence:
     def transcript(self) -> Transcript:
         """Return what can be read from the transcript.
 
-        It must tell every execution from the first on. An execution whose owner died has no end, and one whose owner
-        died between the transcript and the binding is begun twice.
+        It must tell every execution from the first on, and it is about the last one that has started: what came before
+        has ended or its owner died. An execution whose owner died between transcript and binding is begun twice.
         """
         if self.transcript_data is None:
             return Transcript.MISSING
-        last, is_open = 0, False
+        started: set[int] = set()
+        ended: set[int] = set()
         for line in self.transcript_data.splitlines():
             execution, event = _entry(line)
-            follows = execution == last + 1 or (execution == last and is_open)
-            if not (follows if event == "started" else event == "ended" and execution == last and is_open):
+            if event == "started" and execution in {len(started), len(started) + 1} and execution not in ended:
+                started.add(execution)
+            elif event == "ended" and execution in started - ended:
+                ended.add(execution)
+            else:
                 return Transcript.CORRUPT
-            last, is_open = execution, event == "started"
-        return Transcript.OPEN if is_open else Transcript.CLOSED
+        return Transcript.OPEN if started and max(started) not in ended else Transcript.CLOSED
 
     def is_proven(self) -> bool:
         """Return whether there is a proof that the bound execution has ended."""
@@ -126,14 +129,19 @@ class EvidenceFiles:
 
     def look(self) -> Evidence:
         """Return the evidence as it is now."""
-        return Evidence(*(files.read(self.directory / name) for name in ("binding", "transcript", "proof")))
+        binding_data, transcript_data = (files.read(self.directory / name) for name in ("binding", "transcript"))
+        binding = Evidence(binding_data, None, None).binding()
+        proof_data = None if binding is None else files.read(self._proof(binding.execution))
+        return Evidence(binding_data, transcript_data, proof_data)
 
     def bind(self, binding: Binding) -> None:
         """Put a binding in the place of the one before."""
         files.draft(self.directory / "binding", binding.encode()).replace()
 
-    def begin(self) -> None:
-        """Record that the next execution starts: first that there is activity, then that no older proof matches.
+    def begin(self) -> int:
+        """Start the next execution and return its number.
+
+        First it is recorded that there is activity, then that no older proof matches.
 
         Raises:
             ValueError: the run is not bound.
@@ -142,23 +150,22 @@ class EvidenceFiles:
         binding = seen.binding()
         if binding is None:
             raise ValueError("a run without a binding cannot be executed")
-        following = Binding(binding.run, binding.execution + 1, binding.worktree, binding.ref, binding.commit)
+        following = replace(binding, execution=binding.execution + 1)
         self._tell(seen, following.execution, "started")
         self.bind(following)
+        return following.execution
 
-    def prove(self) -> None:
-        """Record the proof that the bound execution has ended."""
-        binding = self.look().binding()
-        assert binding is not None, "the owner has bound the run, and nobody else writes the binding"
-        data = canonical({"run": binding.run, "execution": binding.execution})
-        files.draft(self.directory / "proof", data).replace()
+    def prove(self, execution: int) -> None:
+        """Record the proof that an execution has ended."""
+        data = canonical({"run": self.directory.name, "execution": execution})
+        files.draft(self._proof(execution), data).replace()
 
-    def close(self) -> None:
-        """Tell the transcript that the bound execution has ended."""
-        seen = self.look()
-        binding = seen.binding()
-        assert binding is not None, "the owner has bound the run, and nobody else writes the binding"
-        self._tell(seen, binding.execution, "ended")
+    def close(self, execution: int) -> None:
+        """Tell the transcript that an execution has ended."""
+        self._tell(self.look(), execution, "ended")
+
+    def _proof(self, execution: int) -> Path:
+        return self.directory / f"proof-{execution}"
 
     def _tell(self, seen: Evidence, execution: int, event: str) -> None:
         if seen.transcript() in {Transcript.OPEN, Transcript.CLOSED}:

@@ -7,7 +7,9 @@ look or after the effects and never between. That rule is ours: the document poi
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from model.reference.audited_recovery.party import Party, is_held
 from model.reference.audited_recovery.run import Run
@@ -77,10 +79,10 @@ class Neighbour:
                 self.party.let_go(path)
 
 
-def obstacles(run: Run, own: Party) -> list[Obstacle]:
-    """Return what somebody other than `own` has put in the way, as it can be seen on disk."""
+def obstacles(run: Run, own: Collection[Path]) -> list[Obstacle]:
+    """Return what is in the way, as it can be seen on disk, the leases in `own` left aside."""
     workspace = run.workspace
-    foreign = [path.name for path in run.leases if not own.holds(path) and is_held(path)]
+    foreign = [path.name for path in run.leases if path not in own and is_held(path)]
     found = [obstacle for obstacle, lease in LEASE_OF.items() if lease in foreign]
     for part, obstacle in ((Part.WORKTREE, Obstacle.NO_PATH_AUTHORITY), (Part.REF, Obstacle.NO_REF_AUTHORITY)):
         if workspace.allotment(part).read_text() != workspace.run:

@@ -59,11 +59,11 @@ class Owner:
     def execute(self) -> Iterator[str]:
         """Begin a new execution, prove that it has ended, tell the transcript."""
         yield "begin"
-        self.run.evidence.begin()
+        execution = self.run.evidence.begin()
         yield "prove"
-        self.run.evidence.prove()
+        self.run.evidence.prove(execution)
         yield "close"
-        self.run.evidence.close()
+        self.run.evidence.close(execution)
 
     def look(self) -> Refusal | None:
         """Return why the lock cannot be acquired now."""

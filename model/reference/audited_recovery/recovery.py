@@ -66,6 +66,7 @@ class Operator:
     party: Party
     reclaim_holds: ReclaimHolds = ReclaimHolds.GATE_AND_LEASES
     operation: Operation | None = field(default=None, init=False)
+    previewed: Preview | None = field(default=None, init=False)
     answer: Answer | None = field(default=None, init=False)
     refusal: Refusal | None = field(default=None, init=False)
 
@@ -78,7 +79,7 @@ class Operator:
         except Refused as refused:
             self.refusal = refused.refusal
             return
-        self.operation = order.operation
+        self.operation, self.previewed = order.operation, preview
         yield "enter"
         while not self.enter(order.operation):
             yield "enter"
@@ -203,4 +204,4 @@ class Operator:
     def leave(self) -> None:
         """Give back what was taken, and forget the order."""
         leave(self.run, self.party)
-        self.operation = self.answer = None
+        self.operation = self.previewed = self.answer = None
