@@ -23,7 +23,7 @@ from model.reference.audited_recovery import files
 from model.reference.audited_recovery.evidence import Transcript
 from model.reference.audited_recovery.files import Draft
 from model.reference.audited_recovery.locks import OwnerRecord, decode
-from model.reference.audited_recovery.neighbours import Neighbour
+from model.reference.audited_recovery.neighbours import Neighbour, Obstacle, obstacles
 from model.reference.audited_recovery.party import PID_MAX, Answer, Host, Party, is_held, probe, started_at
 from model.reference.audited_recovery.run import Run
 from model.reference.audited_recovery.workspace import Part
@@ -103,7 +103,8 @@ class Player:
     """What the model's gate calls it."""
     make: Callable[[Party], Any]
     begin: Callable[[Any], Iterator[str]]
-    host: Host
+    host: Callable[[], Host]
+    """The host of its next life."""
     standin: StandIn | None = None
     party: Party = field(init=False)
     program: Any = field(init=False)
@@ -122,7 +123,7 @@ class Player:
         name = f"{self.process}-{self.instance}"
         pid = os.getpid() if self.standin is None else self.standin.pid
         counter = (f"{name}-{os.urandom(8).hex()}" for _ in iter(int, 1))
-        self.party = Party(self.host, pid, str(self.number), lambda: next(counter))
+        self.party = Party(self.host(), pid, str(self.number), lambda: next(counter))
         self.program = self.make(self.party)
         self.stepped = Stepped(lambda: self.begin(self.program))
 
@@ -237,6 +238,11 @@ class AuditedAdapter:
             self._zygote.close()
         self._directory.cleanup()
 
+    def obstacles(self) -> list[Obstacle]:
+        """Return what the neighbour has put in the way, as it is seen on disk."""
+        own = [path for player in self.players.values() for path in self.run.leases if player.party.holds(path)]
+        return obstacles(self.run, own)
+
     def _neighbour(self) -> Neighbour:
         return Neighbour(self.run, Party(Host("here"), os.getpid(), "neighbour"))
 
@@ -273,11 +279,12 @@ class AuditedAdapter:
     def observe_run(self) -> dict[str, Plain]:
         """Return what both versions have on disk: gate, lock, evidence, workspace.
 
+        Whether a lock's record is malformed is left out where there is no lock.
         The evidence is left out where two executions overlap, which is a mistake already: here a proof and the end of a
         transcript are about one execution, and the model does not tell executions apart.
         """
         evidence = self.run.evidence.look()
-        seen: dict[str, Plain] = {"gate": 0, "by": None, "malformed": False}
+        seen: dict[str, Plain] = {"gate": 0, "by": None}
         if is_held(self.run.gate):
             seen["gate"] = int(self.run.gate.read_text())
         lock = self.run.lock.observe()

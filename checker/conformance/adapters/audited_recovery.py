@@ -13,7 +13,7 @@ from checker.conformance.forking import ComeBy
 from model.reference.audited_recovery.defects import DEFECTS, Cast
 from model.reference.audited_recovery.holding import ReclaimHolds
 from model.reference.audited_recovery.ledger import Operation, Outcome
-from model.reference.audited_recovery.neighbours import Obstacle, obstacles
+from model.reference.audited_recovery.neighbours import Obstacle
 from model.reference.audited_recovery.recovery import Operator, Order
 from model.reference.audited_recovery.run import Run
 
@@ -101,11 +101,6 @@ class Adapter(AuditedAdapter):
         """Let a neighbour put something in the way, if he gets the leases that he needs for it."""
         if what == "no_obstacle" or not self.neighbour.interfere(Obstacle(what)):
             raise Refused("somebody holds a lease")
-
-    def obstacles(self) -> list[Obstacle]:
-        """Return what the neighbour has put in the way, as it is seen on disk."""
-        own = [path for player in self.players.values() for path in self.run.leases if player.party.holds(path)]
-        return obstacles(self.run, own)
 
     def observe(self) -> Observation:
         """Return the model's variables as they are now.
@@ -216,11 +211,11 @@ def players_of(
     players: dict[tuple[str, int], Player] = {}
     for number in range(owners):
         players["owner", number] = Player(
-            "owner", number, number + 1, lambda party: cast.owner(run, party, fate.encode), _turn, here
+            "owner", number, number + 1, lambda party: cast.owner(run, party, fate.encode), _turn, lambda: here
         )
     for number in range(operators):
         players["operator", number] = Player(
-            "operator", number, owners + number + 1, lambda party: cast.operator(run, party, holds), turn, there
+            "operator", number, owners + number + 1, lambda party: cast.operator(run, party, holds), turn, lambda: there
         )
     return players
 

@@ -91,7 +91,7 @@ class RetiringOwner(Owner):
     def obtain(self) -> Generator[str, None, Refusal | None]:
         """Create the lock, after retiring a dead one; return why that could not be."""
         yield "look"
-        if not self.run.workspace.is_whole():
+        if not self.can_resume():
             return Refusal.NOT_WHOLE
         lock = self.run.lock.observe()
         if lock is not None:
@@ -105,6 +105,10 @@ class RetiringOwner(Owner):
             # Only somebody without the gate can have made one; creation fails then, and replaces nothing.
             return Refusal.LOCKED
         return None
+
+    def can_resume(self) -> bool:
+        """Return whether there is something to resume."""
+        return self.run.workspace.is_whole()
 
 
 @dataclass(slots=True)
