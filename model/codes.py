@@ -158,6 +158,9 @@ class Code(Enum):
     FILE_UNREADABLE = "KP707", "a file that cannot be read"
     OPTION_VALUE = "KP708", "an option with a value it cannot have"
     OPTIONS_CONFLICT = "KP709", "options that exclude each other"
+    ADAPTER_FAILED = "KP710", "an adapter that breaks off, does not answer, or answers what means nothing"
+    SETTING_REFUSED = "KP711", "a scenario or defect that an implementation does not know"
+    LOG_LINE = "KP712", "a line of a log that means nothing"
 
     # 8xx: errors that appear only when the specification runs
     ASSIGNED_OUTSIDE_TYPE = "KP801", "an assignment outside the variable's type"

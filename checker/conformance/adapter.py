@@ -32,8 +32,12 @@ class UnknownSetting(Exception):
 class AdapterFailed(Exception):
     """The adapter itself is at fault: it broke off, it did not answer, or what it answered means nothing.
 
-    Nothing is known then of the system behind it.
+    Nothing is known then of the system behind it. `details` is what it has left: a traceback, its standard error.
     """
+
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,9 @@ class Divergence:
     observation: Observation
     """What was observed, after the refusal or the action."""
     differences: tuple[Difference, ...]
+    """From the state that the model is in then, or after a refusal from the one before, which it must not change."""
     nearest: tuple[Near, ...]
-    """The outcomes that the model allows there, those that differ least first."""
+    """The outcomes that the model allows there, those that differ least first; none after a refusal."""
 
 
 @dataclass(slots=True)
@@ -79,8 +80,8 @@ def asking(what: str) -> Iterator[None]:
     except (Refused, UnknownSetting, AdapterFailed):
         raise
     except Exception as error:
-        where = "".join(traceback.format_exception(error)).rstrip()
-        raise AdapterFailed(f"it broke off {what}:\n{where}") from error
+        details = "".join(traceback.format_exception(error))
+        raise AdapterFailed(f"it broke off {what}: {type(error).__name__}: {error}", details) from error
 
 
 class Driver:
@@ -119,20 +120,19 @@ class Driver:
         step = trace.steps[-1]
         action = action_of(step.action, step.choices, step.faults)
         what = f"in action {len(trace)}, {action.kind} {action.id}"
-        refusal = None
+        after = f"observing after action {len(trace)}, {action.kind} {action.id}"
         try:
             with asking(what):
                 self.adapter.perform(action)
         except Refused as refused:
-            refusal = str(refused)
-        observation = self._observed(f"observing after action {len(trace)}, {action.kind} {action.id}")
+            observation = self._observed(after)
+            changed = tuple(self.comparison.differences(before, observation))
+            return Divergence("refused", trace, str(refused) or "without a word", observation, changed, ())
+        observation = self._observed(after)
         differences = tuple(self.comparison.differences(step.state, observation))
-        if refusal is None and not differences:
+        if not differences:
             return None
-        kind: Literal["refused", "differs"] = "differs" if refusal is None else "refused"
-        return Divergence(
-            kind, trace, refusal or "", observation, differences, tuple(self._nearest(before, observation))
-        )
+        return Divergence("differs", trace, "", observation, differences, tuple(self._nearest(before, observation)))
 
     def _observed(self, when: str) -> Observation:
         with asking(when):
@@ -182,8 +182,13 @@ def drive(driver: Driver, graph: Graph, cover: Cover, reason_to_stop: Callable[[
 def _shortened(driver: Driver, graph: Graph, edges: tuple[int, ...], found: Divergence) -> Divergence:
     if not found.trace.steps:
         return found
-    way = shortest(graph, edges[len(found.trace) - 1])
-    if len(way.edges) >= len(found.trace):
-        return found
+    last = edges[len(found.trace) - 1]
+    # States have the numbers of a breadth-first search, so the first transition alike is one of the nearest.
+    for edge in dict.fromkeys((graph.way_of.index(graph.way_of[last]), last)):
+        way = shortest(graph, graph.sources()[edge])
+        if len(way.edges) + 1 < len(found.trace):
+            shorter = driver.follow(graph.trace(way.start, (*way.edges, edge)))
+            if shorter is not None:
+                return shorter
     # What only the longer run brings about is a difference all the same.
-    return driver.follow(graph.trace(way.start, way.edges)) or found
+    return found

@@ -51,14 +51,15 @@ def cover(graph: Graph, conform: Conform) -> Cover:
     return Cover(_Postman(graph, aims).runs(), aims, len(set(aims)))
 
 
-def shortest(graph: Graph, edge: int) -> Run:
-    """Return a shortest run that ends with a transition."""
+def shortest(graph: Graph, state: int) -> Run:
+    """Return a shortest run to a state."""
     sources = graph.sources()
     arrivals = _arrivals(graph)
-    edges = [edge]
-    while (before := arrivals[sources[edges[-1]]]) >= 0:
-        edges.append(before)
-    return Run(sources[edges[-1]], tuple(reversed(edges)))
+    edges: list[int] = []
+    while arrivals[state] >= 0:
+        edges.append(arrivals[state])
+        state = sources[arrivals[state]]
+    return Run(state, tuple(reversed(edges)))
 
 
 def _pairs(graph: Graph) -> array[int]:

@@ -89,8 +89,9 @@ class _Asking:
         if not transitions:
             yield Reason((2, 0), self._barred(action, bars), (), self.state)
         elif not any(fits(event, transition) for transition in transitions):
+            spent = [text for fault in event.faults or () if (text := self._spent(fault))]
             text = f"it comes out otherwise: with {' or '.join(dict.fromkeys(map(_outcome, transitions)))}"
-            yield Reason((1, 0), text, (), self.state)
+            yield Reason((1, 0), "; ".join(spent) or text, (), self.state)
         for transition in transitions:
             if fits(event, transition):
                 yield self._differing(event, transition.successor, f"after it, with {_outcome(transition)},", 0)
@@ -100,18 +101,26 @@ class _Asking:
         if action.kind == "crash":
             assert action.fault is not None
             budget = self.system.budgets[action.fault]
-            slot = self.system.budget_slots.get(action.fault)
-            if slot is not None and budget.limit is not None and whole(self.state[slot]) >= budget.limit:
-                return f"the scenario allows {action.fault} {budget.limit} times, and that has happened"
+            if spent := self._spent(action.fault):
+                return spent
             if budget.at is not None and action.kill_point not in budget.at:
                 return f"the scenario allows {action.fault} only at {', '.join(sorted(budget.at))}"
             return f"{action.fault} there would change nothing"
         texts = [self.source.text_at(span) for span in bars.spans if span.file == self.source.file]
         return f"not enabled: {'; '.join(f'`{text}`' for text in texts)} bars the way" if texts else "not enabled"
 
+    def _spent(self, fault: str) -> str:
+        """Return that a fault may not happen any more; empty where it may."""
+        budget, slot = self.system.budgets[fault], self.system.budget_slots.get(fault)
+        if not budget.allowed:
+            return f"the scenario does not allow {fault}"
+        if slot is None or budget.limit is None or whole(self.state[slot]) < budget.limit:
+            return ""
+        return f"the scenario allows {fault} at most {budget.limit} times, and so often it has happened"
+
     def _differing(self, event: Event, state: State, text: str, nearness: int) -> Reason:
         differences = tuple(self.acceptor.comparison.differences(state, event.observed))
-        return Reason((nearness, len(differences)), text, differences, state)
+        return Reason((nearness, len(differences)), text, differences, self.state)
 
 
 def _outcome(transition: Transition) -> str:

@@ -156,8 +156,9 @@ class _Connection:
         try:
             line = self.answers.get(timeout=self.seconds)
         except queue.Empty:
+            failed = self._failed(f"it gave no answer to `{request}` in {self.seconds:g} seconds")
             self.end()
-            raise self._failed(f"it gave no answer to `{request}` in {self.seconds:g} seconds") from None
+            raise failed from None
         if not line:
             raise self._failed(f"it ended instead of answering `{request}`")
         return self._answer(request, line)
@@ -225,9 +226,7 @@ class _Connection:
         if self.process.poll() is not None:
             message += f" (exit code {self.process.returncode})"
             self.listeners[1].join(_PATIENCE)
-        if self.errors:
-            message += "; its standard error:\n" + "\n".join(f"  {line}" for line in self.errors)
-        return AdapterFailed(message)
+        return AdapterFailed(message, "\n".join(self.errors))
 
 
 # --- What it says, read ---

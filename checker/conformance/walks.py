@@ -17,9 +17,13 @@ from checker.conformance.accepts import Acceptor, Rejection, observed
 from checker.conformance.adapter import Action, Adapter, Refused
 from checker.conformance.driver import asking
 from checker.conformance.eventlog import Event
-from checker.conformance.translation import setting_of
+from checker.conformance.translation import action_of, setting_of
+from checker.trace import Trace
 from model.specification import Scenario
 from model.system import State, TransitionSystem
+
+_RARE = 0.3
+"""How likely a crash is beside a step: a walk that crashes all the time comes nowhere."""
 
 
 class Walk:
@@ -46,6 +50,8 @@ class Walk:
         self.spent: Counter[str] = Counter()
         self.taken = 0
         self.refused = 0
+        self.last: Action | None = None
+        """What was tried last."""
         with asking("at the start"):
             adapter.reset(setting_of(claim, system, start, defect))
         self.rejection = self._record(None)
@@ -67,6 +73,7 @@ class Walk:
             AdapterFailed: the adapter is at fault.
         """
         assert self.rejection is None, "the walk is over"
+        self.last = action
         try:
             with asking(f"walking, in action {self.taken + 1}, {action.kind} {action.id}"):
                 self.adapter.perform(action)
@@ -144,8 +151,15 @@ def wander(
         if result.cut:
             break
         walk = start(initial[number % len(initial)])
-        while walk.rejection is None and walk.taken + walk.refused < length and (offers := walk.offers()):
-            walk.take(random.choice(offers))
+        offers = list(walk.offers())
+        while offers and walk.rejection is None and walk.taken < length:
+            weights = [_RARE if action.kind == "crash" else 1.0 for action in offers]
+            taken, action = walk.taken, random.choices(offers, weights)[0]
+            walk.take(action)
+            if walk.taken > taken:
+                offers = list(walk.offers())
+            else:
+                offers.remove(action)  # refused: something else then, until there is nothing else
         result.walks += 1
         result.taken += walk.taken
         result.refused += walk.refused
@@ -153,3 +167,18 @@ def wander(
             result.failed = walk
             break
     return result
+
+
+def shortened(failed: Walk, again: Callable[[], Walk], way: Trace) -> Walk:
+    """Go a shorter way to where a walk went wrong, and do the same; return the walk that is shorter and wrong as well.
+
+    Raises:
+        AdapterFailed: the adapter is at fault.
+    """
+    if failed.last is None or len(way) >= len(failed.acceptor.events):
+        return failed
+    walk = again()
+    for action in [*(action_of(step.action, step.choices, step.faults) for step in way.steps), failed.last]:
+        if walk.rejection is None:
+            walk.take(action)
+    return walk if walk.rejection is not None else failed
