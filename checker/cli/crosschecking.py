@@ -14,6 +14,7 @@ from checker.cli.options import (
     Engine,
     InsteadMutant,
     MaxStates,
+    NoCache,
     OneScenario,
     OnlyScenarios,
     Specification,
@@ -33,6 +34,7 @@ AnswerSeconds = Annotated[
     float, typer.Option("--seconds", metavar="SECONDS", help="How long a --command may take for one answer.")
 ]
 Defect = Annotated[str, typer.Option("--defect", metavar="NAME", help="Switch a deliberate mistake of it on.")]
+Defects = Annotated[bool, typer.Option("--defects", help="Also see by what each of its deliberate mistakes shows.")]
 
 
 @command(
@@ -56,6 +58,7 @@ def conform(
     walks: Annotated[int, typer.Option("--walks", metavar="N", help="Random walks of the implementation.")] = 20,
     length: Annotated[int, typer.Option("--length", metavar="N", help="Actions of a walk.")] = 40,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Which walks.")] = 0,
+    defects: Defects = False,
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
@@ -86,6 +89,7 @@ def conform(
             walks=walks,
             length=length,
             seed=seed,
+            defects=defects,
             as_json=as_json,
         )
         return run(chosen, running_options(max_states, timeout, 1, Engine.COLUMNAR, no_cache=False, bound=None))
@@ -117,3 +121,53 @@ def accepts(
         return run(AcceptsOptions(specification, log, scenario, as_json), running)
 
     answer("accepts", run, as_json=as_json)
+
+
+@command(Purpose.CROSS_CHECK, "kill killed_workflow", "kill killed_workflow --singles --errand dispatch")
+def kill(
+    *,
+    specifications: Specifications = None,
+    scenario: OnlyScenarios = None,
+    errand: Annotated[
+        list[str] | None, typer.Option("--errand", metavar="NAME", help="Only this one; may be repeated.")
+    ] = None,
+    adapter: AdapterClass = "",
+    defect: Defect = "",
+    defects: Defects = False,
+    pairs: Annotated[
+        bool, typer.Option("--pairs/--singles", help="Kill each recovery as well, at each of its kill points, or not.")
+    ] = True,
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    no_cache: NoCache = False,
+) -> None:
+    """Kill an implementation at every kill point.
+
+    Its processes run as processes of their own and get a SIGKILL at each kill point that they come by, one run after
+    the other, and so does each recovery. Every run must be a run of the model, and the kill points of the model must be
+    those of the implementation. A deliberate mistake is looked for with one kill at most.
+
+    Without SPEC: all bundled specifications that have a reference implementation, in the scenarios that say `conform`
+    and allow crashes anywhere.
+
+    Exit codes: 0 no difference, 1 a difference, with where it was killed, 2 bad input or a broken adapter, 3 cut short.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.implementations import Wanted
+        from checker.commands.kill import KillOptions, run
+
+        chosen = KillOptions(
+            specifications=specifications or (),
+            scenarios=scenario or (),
+            errands=errand or (),
+            wanted=Wanted(adapter=adapter),
+            defect=defect,
+            defects=defects,
+            pairs=pairs,
+            as_json=as_json,
+        )
+        return run(chosen, running_options(max_states, timeout, None, Engine.COLUMNAR, no_cache=no_cache, bound=None))
+
+    answer("kill", run, as_json=as_json)

@@ -220,3 +220,31 @@ def graph(
         return run(chosen, running_options(max_states, timeout, 1, Engine.COLUMNAR, no_cache=True, bound=bound))
 
     answer("graph", run, as_json=as_json)
+
+
+@command(Purpose.UNDERSTAND, "step killed_workflow", "step killed_workflow -m submit-without-look-up")
+def step(
+    *,
+    specification: Specification,
+    scenario: OneScenario = "",
+    mutant: InsteadMutant = "",
+    seed: Annotated[int, typer.Option("--seed", help="Where random walks go.")] = 0,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+) -> None:
+    """Walk through a protocol by hand.
+
+    Lists what may happen, takes what you choose, goes back, lets a process crash, shows what its recovery would do, and
+    jumps to a violation. Reads commands from standard input; `h` lists them.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.step import StepOptions, run
+
+        return run(
+            StepOptions(specification, scenario, mutant, seed),
+            running_options(max_states, timeout, None, Engine.COLUMNAR, no_cache=False, bound=bound),
+        )
+
+    answer("step", run, as_json=False)

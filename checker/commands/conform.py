@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from checker.commands.answers import print_document, say, warn
+from checker.commands.answers import print_document, warn
 from checker.commands.choices import check_names, one_claim, one_property, positive, raise_if_any
-from checker.commands.inputs import Loaded, load_all
+from checker.commands.implementations import (
+    Implementation,
+    Wanted,
+    blaming,
+    implementations,
+    opened,
+    refresh_record,
+)
+from checker.commands.inputs import Loaded
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
-from checker.conformance.adapter import Adapter, AdapterFailed, UnknownSetting
-from checker.conformance.choosing import MakeAdapter, NoAdapter, of_class, of_command, of_reference
+from checker.conformance.adapter import AdapterFailed, UnknownSetting
 from checker.conformance.driver import Driven, Driver, drive
 from checker.conformance.graph import STATES_MAX, CutShort, Erring, Graph, build
-from checker.conformance.paths import cover, shortest
+from checker.conformance.paths import Cover, cover, shortest
 from checker.conformance.walks import Walk, Wandered, shortened, wander
 from checker.judgement import judge_scenario
-from checker.reporting.conformance import ConformReport, conform_document, conform_lines
+from checker.reporting.conformance import ConformReport, conform_document, conform_lines, difference_sentence
 from checker.reporting.documents import file_document
+from checker.reporting.envelope import Document
+from checker.reporting.mistakes import caught_document, caught_lines
 from checker.reporting.output import standard_output
 from checker.trace import Trace
 from checker.verdict import ExitCode, worst
 from model.diagnostics import Code, Diagnostic, quoted
-from model.specification import Scenario
+from model.specification import Conform, Scenario
 from model.system import State, TransitionSystem
 
 
@@ -43,17 +52,25 @@ class ConformOptions:
     walks: int = 20
     length: int = 40
     seed: int = 0
+    defects: bool = False
+    """Whether each deliberate mistake is switched on as well, to see whether driving shows it."""
     as_json: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """One file, the claims to drive, and the implementation."""
+_Tours = dict[str, tuple[Graph, Cover]]
+"""By the names of scenarios."""
 
-    loaded: Loaded
+
+@dataclass(slots=True)
+class _Report:
+    """What came of one implementation."""
+
+    implementation: Implementation
     claims: Sequence[Scenario]
-    make: MakeAdapter
-    implementation: str
+    scenarios: list[ConformReport] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    caught: dict[str, str] = field(default_factory=dict)
+    """Deliberate mistakes, and by what each shows; empty where by nothing."""
 
 
 def run(options: ConformOptions, running: RunOptions) -> ExitCode:
@@ -64,44 +81,51 @@ def run(options: ConformOptions, running: RunOptions) -> ExitCode:
         EngineDisagreement: the evaluator contradicts the engine that a counterexample is from.
     """
     _check(options)
-    loaded = load_all(options.specifications)
-    chosen = [found for each in loaded if (found := _chosen(each, options)) is not None]
-    if not chosen:
-        message = "no specification says which implementation to hold against it"
-        raise BadInput(
-            [Diagnostic(Code.OPTION_VALUE, message, None, help="`reference: …` does, and so does --adapter")]
-        )
+    wanted = Wanted(options.adapter, options.command, options.seconds)
+    reports = [_Report(each, _claims(each.loaded, options)) for each in implementations(options.specifications, wanted)]
     if not options.as_json:
-        warn(each.loaded for each in chosen)
+        warn(each.implementation.loaded for each in reports)
     output = standard_output()
-    documents: list[dict[str, object]] = []
-    codes: list[ExitCode] = []
     with Runner(running) as runner:
         runner.unit = "action"
-        for each in chosen:
-            reports: list[ConformReport] = []
+        for each in reports:
+            source = each.implementation.loaded.file.source
             if not options.as_json:
-                file = each.loaded.file.source.file
-                output.line(("title", file), ("dim", f"  held against {each.implementation}"))
-            for report in _reports(each, options, runner):
+                output.line(("title", source.file), ("dim", f"  held against {each.implementation.name}"))
+            for report in _conformed_all(each, options, runner):
                 runner.progress.clear()
-                reports.append(report)
                 if not options.as_json:
-                    output.lines(conform_lines(report, each.loaded.file.source, output.width))
+                    output.lines(conform_lines(report, source, output.width))
                     output.flush()
-            codes += [report.exit_code for report in reports]
-            documents.append(
-                {
-                    **file_document(each.loaded.file),
-                    "implementation": each.implementation,
-                    "defect": options.defect,
-                    "scenarios": [conform_document(report, each.loaded.file.source) for report in reports],
-                }
-            )
-    code = worst(codes)
+            if not options.as_json:
+                output.lines(caught_lines(each.caught, "driving does not show it", output.width))
+    code = worst(report.exit_code for each in reports for report in each.scenarios)
     if options.as_json:
-        print_document("conform", code, {"files": documents})
+        print_document("conform", code, {"files": [_document(each, options) for each in reports]})
+    _record(options, reports)
     return code
+
+
+def _document(report: _Report, options: ConformOptions) -> Document:
+    source = report.implementation.loaded.file.source
+    return {
+        **file_document(report.implementation.loaded.file),
+        "implementation": report.implementation.name,
+        "defect": options.defect,
+        "scenarios": [conform_document(each, source) for each in report.scenarios],
+        "defects": caught_document(report.caught) if options.defects else None,
+    }
+
+
+def _record(options: ConformOptions, reports: Sequence[_Report]) -> None:
+    """Refresh the record of a checkout where all its specifications were gone over in full."""
+    plain = ConformOptions(defects=True, as_json=options.as_json)
+    if options == plain and all(not each.driven.cut for report in reports for each in report.scenarios):
+        refresh_record(
+            "driven",
+            "killpoint conform --defects",
+            [(each.implementation.loaded.path, _document(each, options), each.seconds) for each in reports],
+        )
 
 
 # --- What to do ---
@@ -111,8 +135,6 @@ def _check(options: ConformOptions) -> None:
     found = positive("--seconds", options.seconds) + positive("--length", options.length)
     if options.walks < 0:
         found.append(Diagnostic(Code.OPTION_VALUE, f"`--walks` cannot be {options.walks}", None))
-    if options.adapter and options.command:
-        found.append(Diagnostic(Code.OPTIONS_CONFLICT, "`--adapter` and `--command` both name an implementation", None))
     if (options.property or options.mutant) and len(options.scenarios) > 1:
         message = "`--property` and `--mutant` are about one scenario or mutant"
         found.append(Diagnostic(Code.OPTIONS_CONFLICT, message, None, help="name one `--scenario`"))
@@ -120,29 +142,6 @@ def _check(options: ConformOptions) -> None:
         message = "`--property` and `--mutant` are about one specification"
         found.append(Diagnostic(Code.OPTIONS_CONFLICT, message, None, help="name it"))
     raise_if_any(found)
-
-
-def _chosen(loaded: Loaded, options: ConformOptions) -> _Chosen | None:
-    """Return what to do with a file; None where nobody asked for it and it names no implementation."""
-    reference = loaded.file.reference
-    named = options.adapter or options.command or reference
-    if not named:
-        if not options.specifications:
-            return None
-        message = f"{quoted(loaded.file.source.file)} names no implementation"
-        help_text = "name one with --adapter or --command, or write `reference: …`"
-        raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help=help_text)])
-    try:
-        make = (
-            of_class(options.adapter)
-            if options.adapter
-            else of_command(options.command, options.seconds)
-            if options.command
-            else of_reference(reference)
-        )
-    except NoAdapter as error:
-        raise BadInput([Diagnostic(Code.OPTION_VALUE, str(error), None)]) from error
-    return _Chosen(loaded, _claims(loaded, options), make, named)
 
 
 def _claims(loaded: Loaded, options: ConformOptions) -> list[Scenario]:
@@ -167,62 +166,57 @@ def _claims(loaded: Loaded, options: ConformOptions) -> list[Scenario]:
 # --- Doing it ---
 
 
-def _reports(chosen: _Chosen, options: ConformOptions, runner: Runner) -> Iterator[ConformReport]:
-    """Drive the claims of a file one after the other."""
-    file = chosen.loaded.file.source.file
-    systems = systems_of({file: (chosen.loaded, {claim.name: claim for claim in chosen.claims})})[file]
-    where = file
-    try:
-        with _open(chosen.make) as adapter:
-            for claim in chosen.claims:
-                where = f"{file}, {claim.name}"
-                driver = Driver(claim, systems[claim.name], adapter, options.defect)
-                if options.property:
-                    yield _replayed(chosen.loaded, driver, options, runner)
-                else:
-                    yield _conformed(chosen.loaded, driver, options, runner)
-    except AdapterFailed as error:
-        runner.progress.clear()
-        if not options.as_json:
-            for line in error.details.splitlines():
-                say(line)
-        message = f"{where}: the adapter {quoted(chosen.implementation)} is at fault: {error}"
-        raise BadInput([Diagnostic(Code.ADAPTER_FAILED, message, None)]) from error
-    except UnknownSetting as error:
-        message = f"{where}: {quoted(chosen.implementation)} cannot be set up for this: {error}"
-        raise BadInput([Diagnostic(Code.SETTING_REFUSED, message, None)]) from error
+def _conformed_all(report: _Report, options: ConformOptions, runner: Runner) -> Iterator[ConformReport]:
+    """Drive the claims of a file one after the other, then with each deliberate mistake."""
+    implementation = report.implementation
+    loaded = implementation.loaded
+    file = loaded.file.source.file
+    systems = systems_of({file: (loaded, {claim.name: claim for claim in report.claims})})[file]
+    tours: _Tours = {}
+    with blaming(implementation, file, runner, as_json=options.as_json), opened(implementation) as adapter:
+        for claim in report.claims:
+            driver = Driver(claim, systems[claim.name], adapter, options.defect)
+            started = time.monotonic()
+            with blaming(implementation, f"{file}, {claim.name}", runner, as_json=options.as_json):
+                conform = _replayed if options.property else _conformed
+                found = conform(loaded, driver, options, runner, tours)
+            report.scenarios.append(found)
+            report.seconds[claim.name] = round(time.monotonic() - started, 3)
+            yield found
+        for defect in adapter.defects if options.defects else ():
+            drivers = [Driver(claim, systems[claim.name], adapter, defect) for claim in report.claims]
+            where = f"{file}, {defect}"
+            with blaming(implementation, where, runner, as_json=options.as_json):
+                report.caught[defect] = _caught(loaded, drivers, options, runner, tours)
 
 
-@contextlib.contextmanager
-def _open(make: MakeAdapter) -> Iterator[Adapter]:
-    """Make an adapter and close it in any case; that it cannot be closed counts only where nothing else went wrong."""
-    adapter = make()
-    try:
-        yield adapter
-    except BaseException:
-        with contextlib.suppress(Exception):
-            adapter.close()
-        raise
-    adapter.close()
+def _caught(loaded: Loaded, drivers: Sequence[Driver], options: ConformOptions, runner: Runner, tours: _Tours) -> str:
+    """Return by what a deliberate mistake shows, empty where by nothing."""
+    for driver in drivers:
+        try:
+            found = _conformed(loaded, driver, options, runner, tours)
+        except UnknownSetting:
+            continue  # the mistake is none of this variant
+        except AdapterFailed as error:
+            return f"{driver.claim.name}: {error}"
+        if found.exit_code is ExitCode.NOT_AS_DECLARED:
+            return difference_sentence(found)
+    return ""
 
 
-def _conformed(loaded: Loaded, driver: Driver, options: ConformOptions, runner: Runner) -> ConformReport:
+def _conformed(loaded: Loaded, driver: Driver, options: ConformOptions, runner: Runner, tours: _Tours) -> ConformReport:
     claim, system = driver.claim, driver.system
     mode = claim.conform or "transitions"
     report = ConformReport(claim, system, mode, states=0, transitions=0, driven=Driven(0))
     name = f"{loaded.file.source.file}, {claim.name}"
     runner.limits.on_progress = runner.progress.of(name)
-    most = min(STATES_MAX, runner.limits.states_max or STATES_MAX)
     try:
-        graph = build(system, replace(runner.limits, states_max=None), most)
+        graph, tour = tours.get(claim.name) or _tour(loaded, claim, system, mode, runner)
     except CutShort as error:
         report.driven.cut = str(error)
         return report
-    except Erring as error:
-        diagnostic = Diagnostic(error.error.code, f"in {quoted(claim.name)}: {error.error.message}", error.error.span)
-        raise BadInput([diagnostic], loaded.sources) from error
+    tours[claim.name] = graph, tour
     report.states, report.transitions = len(graph.states), len(graph.targets)
-    tour = cover(graph, mode)
 
     def stop(driven: Driven) -> str:
         runner.progress.tell(f"run {driven.runs + 1:,} of {len(tour.runs):,}  {driven.actions:,} actions  {name}")
@@ -232,6 +226,24 @@ def _conformed(loaded: Loaded, driver: Driver, options: ConformOptions, runner: 
     if report.driven.divergence is None and not report.driven.cut and options.walks:
         report.wandered = _wander(driver, graph, options, runner, name)
     return report
+
+
+def _tour(
+    loaded: Loaded, claim: Scenario, system: TransitionSystem, mode: Conform, runner: Runner
+) -> tuple[Graph, Cover]:
+    """Return the graph of a scenario and the runs that cover it.
+
+    Raises:
+        BadInput: some step of it errs.
+        CutShort: a limit was met before it was complete.
+    """
+    most = min(STATES_MAX, runner.limits.states_max or STATES_MAX)
+    try:
+        graph = build(system, replace(runner.limits, states_max=None), most)
+    except Erring as error:
+        diagnostic = Diagnostic(error.error.code, f"in {quoted(claim.name)}: {error.error.message}", error.error.span)
+        raise BadInput([diagnostic], loaded.sources) from error
+    return graph, cover(graph, mode)
 
 
 def _wander(driver: Driver, graph: Graph, options: ConformOptions, runner: Runner, name: str) -> Wandered:
@@ -251,7 +263,7 @@ def _wander(driver: Driver, graph: Graph, options: ConformOptions, runner: Runne
     return found
 
 
-def _replayed(loaded: Loaded, driver: Driver, options: ConformOptions, runner: Runner) -> ConformReport:
+def _replayed(loaded: Loaded, driver: Driver, options: ConformOptions, runner: Runner, _: _Tours) -> ConformReport:
     """Drive the counterexample or witness of a property.
 
     Raises:

@@ -121,11 +121,20 @@ def explore_claim(loaded: Loaded, claim: Scenario, running: RunOptions) -> Explo
     Raises:
         BadInput: its parameters or faults are not possible.
     """
+    with Runner(running) as runner:
+        return explored_with(runner, loaded, claim)
+
+
+def explored_with(runner: Runner, loaded: Loaded, claim: Scenario) -> Explored:
+    """Explore one claim of a file with a runner that may have other things to do.
+
+    Raises:
+        BadInput: its parameters or faults are not possible.
+    """
     claims = {claim.name: claim}
     file = loaded.file.source.file
-    systems = systems_of({file: (loaded, claims)}, running.bound)
-    with Runner(running) as runner:
-        return runner.explore(loaded, claims, systems[file])
+    systems = systems_of({file: (loaded, claims)}, runner.options.bound)
+    return runner.explore(loaded, claims, systems[file])
 
 
 def _asked(report: ScenarioReport, name: str) -> PropertyReport | None:

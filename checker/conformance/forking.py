@@ -40,6 +40,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from checker.conformance.adapter import AdapterFailed
+
 ComeBy = Callable[[str], None]
 """Says in a child that it stands at a kill point. Where the child is to be killed there, the call does not return."""
 
@@ -47,7 +49,7 @@ _PR_SET_PDEATHSIG = 1
 _MEMORY = Path("/dev/shm")  # noqa: S108 - only ever a place for a directory of a fresh name
 
 
-class ChildFailed(Exception):
+class ChildFailed(AdapterFailed):
     """A child ended neither with a result nor by its own kill: a defect of what runs in it. The message says all."""
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from checker.conformance.adapter import Action, Adapter, Ended, Errand, Killable, Launch, Observation, Refused, Setting
-from checker.conformance.following import Follower, Instance, Transitions, Unexplained, plain, same
+from checker.conformance.driver import asking
+from checker.conformance.following import Follower, Instance, Remembering, Unexplained
 from checker.conformance.forking import ChildFailed
 from checker.trace import Trace
-from model.evaluate import Evaluator
 from model.specification import Property
 from model.system import State, TransitionSystem
 from model.transitions import EvaluationError
@@ -126,9 +126,8 @@ class Judge:
 
     def __init__(self, system: TransitionSystem, properties: Sequence[Property]) -> None:
         self.system = system
-        self.transitions = Transitions(system)
+        self.evaluator = Remembering(system)
         self._properties = properties
-        self._evaluator = Evaluator(system)
         self._known: dict[State, tuple[str, ...]] = {}
         counters = [v for v in system.specification.ghosts if isinstance(v.type, CounterType)]
         slots = (slot for v in counters for slot in system.layouts[v.key, 0].slots)
@@ -153,7 +152,7 @@ class Judge:
 
     def _true(self, asked: Property, state: State) -> bool:
         try:
-            return self._evaluator.holds(asked.expression, state)
+            return self.evaluator.holds(asked.expression, state)
         except EvaluationError:
             return False
 
@@ -191,11 +190,12 @@ class _Run:
         """Processes that ran as processes of their own and have ended: what they remembered is lost."""
         self._private: set[str] = set()
         """The slots of where such processes stand and of what they remember, which nobody can see from outside."""
-        self._follower = Follower(judge.transitions, [_initial(judge.system, setting)])
+        self._follower = Follower(judge.evaluator, [judge.system.initial_states[0]])
 
     def failed(self) -> Failed | None:
         """Carry it out; return what is wrong with it, if anything is."""
-        self._adapter.reset(self._setting)
+        with asking("at the start"):
+            self._adapter.reset(self._setting)
         failed = None
         try:
             self._observe()
@@ -205,22 +205,22 @@ class _Run:
                 else:
                     self._perform(act)
             self._require_all_kills()
-            self._count(self._adapter.observe())
+            self._count(self._observation())
         except ChildFailed as broke_off:
             failed = self._failed(str(broke_off), ())
         except Unexplained as wrong:
             # What was observed may be no state of the model, and break a property all the same.
-            broken = self._judge.broken(self._follower.overlaid(self._adapter.observe(), self._private))
+            broken = self._judge.broken(self._follower.overlaid(self._observation(), self._private))
             failed = self._failed(str(wrong), broken)
         except _Broken as wrong:
             failed = self._failed(str(wrong), wrong.broken)
         self._tally.runs += 1
         self._tally.pairs += len(self.kills) > 1
-        self._tally.transitions += len(self._follower.trace())
+        self._tally.transitions += len(self._follower.trace)
         return failed
 
     def _failed(self, message: str, broken: tuple[str, ...]) -> Failed:
-        return Failed(self._errand.name, tuple(self.kills), message, broken, self._follower.trace())
+        return Failed(self._errand.name, tuple(self.kills), message, broken, self._follower.trace)
 
     # -- what is done ----------------------------------------------------------------------------------------------
 
@@ -235,7 +235,8 @@ class _Run:
         instance = Instance(launch.process, launch.instance)
         self._come_back(instance)
         kill_at = self._plan[len(self.kills)] - self.visits if len(self.kills) < len(self._plan) else None
-        ended = self._adapter.launch(launch, kill_at)
+        with asking(f"launching {launch.process}"):
+            ended = self._adapter.launch(launch, kill_at)
         self._tally.processes += 1
         self._tally.reached.update(ended.points)
         self.visits += len(ended.points)
@@ -256,15 +257,13 @@ class _Run:
     def _perform(self, action: Action) -> None:
         """Let others do something, unless the system refuses."""
         try:
-            self._adapter.perform(action)
+            with asking(f"in {action.kind} {action.id}"):
+                self._adapter.perform(action)
         except Refused:
             return
-        instance = Instance(action.process, action.instance)
-        self._come_back(instance)
-        if action.kind == "step":
-            self._follower.step(instance, action.step, action.choices, action.faults)
-        elif action.kind == "crash":
-            self._follower.crash(instance, action.step, torn=action.torn)
+        if action.kind != "restart":
+            self._come_back(Instance(action.process, action.instance))
+        self._follower.act(action)
         self._observe()
 
     def _come_back(self, instance: Instance) -> None:
@@ -275,10 +274,14 @@ class _Run:
         if not self._judge.system.specification.processes[instance.process].environment:
             self._follower.restart(instance)
 
+    def _observation(self) -> Observation:
+        with asking("observing"):
+            return self._adapter.observe()
+
     def _require_all_kills(self) -> None:
         if len(self.kills) < len(self._plan):
             message = "this came by fewer kill points than the same run before: kills are missed if runs do not repeat"
-            raise Unexplained(message, self._follower.states)
+            raise Unexplained(message)
 
     # -- what is made of it ----------------------------------------------------------------------------------------
 
@@ -305,15 +308,16 @@ class _Run:
         """Return of a kill point the label, and whether it lies inside the step."""
         process, _, rest = point.partition(".")
         label, _, inside = rest.partition(".")
-        steps = self._judge.system.specification.processes[instance.process].steps
-        if process != instance.process or label not in {step.name for step in steps} or inside not in ("", "torn"):
+        points = self._judge.system.kill_points[instance.process]
+        steps = {step.id for step in self._judge.system.specification.processes[instance.process].steps}
+        if process != instance.process or point not in points | steps:
             message = f"the implementation comes by {point}, a kill point that the model does not have"
-            raise Unexplained(message, self._follower.states)
+            raise Unexplained(message)
         return label, inside == "torn"
 
     def _observe(self) -> None:
         """Compare what is observed with the model, and ask the properties of both."""
-        observation = self._adapter.observe()
+        observation = self._observation()
         for name in self._judge.counters:
             value = observation.get(name, 0)
             assert isinstance(value, int)
@@ -327,15 +331,3 @@ class _Run:
             value = observation.get(name, 0)
             assert isinstance(value, int)
             self._tally.total[name] = self._tally.total.get(name, 0) + value
-
-
-def _initial(system: TransitionSystem, setting: Setting) -> State:
-    """Return the initial state that a setting says, the first one where it says none."""
-
-    def fits(state: State) -> bool:
-        return all(
-            slot.name not in setting.initial or same(plain(value), setting.initial[slot.name])
-            for slot, value in zip(system.slots, state, strict=True)
-        )
-
-    return next(state for state in system.initial_states if fits(state))

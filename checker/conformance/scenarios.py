@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from checker.conformance.adapter import Errand, Setting
-from checker.conformance.following import plain
+from checker.conformance.adapter import Errand
 from checker.conformance.killing import Failed, Judge, KillableAdapter, Tally, kill_everywhere
+from checker.conformance.translation import setting_of
 from checker.exploration import Exploration
 from model.specification import Property, PropertyKind, Scenario
 from model.system import TransitionSystem
@@ -81,6 +81,15 @@ class How:
     tell: Callable[[str], None] = lambda _: None
 
 
+class NoErrand(Exception):
+    """An adapter has no errand of that name."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(name)
+        self.name = name
+        self.known = tuple(known)
+
+
 class Stopped(Exception):
     """There was a reason to stop; the message is it."""
 
@@ -90,14 +99,15 @@ def kill_scenario(adapter: KillableAdapter, claim: Scenario, exploration: Explor
 
     Raises:
         UnknownSetting: the system has no such parameter, variant or defect.
-        UnknownVariable: the adapter observes what the model does not have.
+        AdapterFailed: the adapter is at fault.
+        NoErrand: it has no errand of a name that was asked for.
     """
     system = exploration.system
     result = Killed(claim, system, how.defect)
     judge = Judge(system, _holding(claim, exploration))
-    setting = _setting(claim, system, how.defect)
+    setting = setting_of(claim, system, system.initial_states[0], how.defect)
     adapter.reset(setting)
-    errands = [errand for errand in adapter.errands() if not how.errands or errand.name in how.errands]
+    errands = _errands(adapter, how)
     try:
         for errand in errands:
             tally = result.errands[errand.name] = Tally()
@@ -108,10 +118,18 @@ def kill_scenario(adapter: KillableAdapter, claim: Scenario, exploration: Explor
     except Stopped as stopped:
         result.cut = str(stopped)
         return result
-    if not how.errands:
+    if errands and not how.errands:
         excuses = adapter.unreached if isinstance(adapter, Excusing) else {}
-        result.gate = _gate(exploration, errands, result.total.reached, excuses)
+        result.gate = _gate(exploration, result.total.reached, excuses)
     return result
+
+
+def _errands(adapter: KillableAdapter, how: How) -> list[Errand]:
+    known = {errand.name: errand for errand in adapter.errands()}
+    for name in how.errands:
+        if name not in known:
+            raise NoErrand(name, list(known))
+    return [errand for name, errand in known.items() if not how.errands or name in how.errands]
 
 
 def _watching(how: How, what: str) -> Callable[[int, int], None]:
@@ -134,15 +152,7 @@ def _holding(claim: Scenario, exploration: Exploration) -> list[Property]:
     ]
 
 
-def _setting(claim: Scenario, system: TransitionSystem, defect: str) -> Setting:
-    values = zip(system.slots, system.initial_states[0], strict=True)
-    parameters = {name: plain(value) for name, value in system.parameters.items()}
-    return Setting(parameters, claim.variant, defect, {slot.name: plain(value) for slot, value in values})
-
-
-def _gate(
-    exploration: Exploration, errands: Sequence[Errand], reached: Counter[str], excuses: Mapping[str, str]
-) -> Gate:
+def _gate(exploration: Exploration, reached: Counter[str], excuses: Mapping[str, str]) -> Gate:
     points = [
         point
         for process in exploration.system.specification.processes.values()

@@ -123,6 +123,24 @@ def _message(found: Divergence) -> str:
             return "after the last step the system is elsewhere"
 
 
+def difference_sentence(report: ConformReport) -> str:
+    """Say in one sentence where a system and the model part."""
+    found = report.driven.divergence
+    if found is not None:
+        where = f"{report.claim.name}, {found.trace.steps[-1].action.process}.{found.trace.steps[-1].action.label}" if (
+            found.trace.steps
+        ) else f"{report.claim.name}, at the start"  # fmt: skip
+        return f"{where}: {f'refused: {found.refusal}' if found.kind == 'refused' else _listed_differences(found)}"
+    assert report.wandered is not None
+    assert report.wandered.failed is not None
+    assert report.wandered.failed.rejection is not None
+    return f"{report.claim.name}, walking at random: {report.wandered.failed.rejection.event.text}"
+
+
+def _listed_differences(found: Divergence) -> str:
+    return "; ".join(map(difference_text, found.differences))
+
+
 def _near_text(system: TransitionSystem, near: Near) -> str:
     what = "nothing happens" if near.step is None else _step_text(system, near)
     if not near.differences:

@@ -81,6 +81,19 @@ def kill_text(kill: Kill) -> str:
     return f"at {kill.point} (kill point {kill.visit}{' of the recovery' * kill.again})"
 
 
+def caught_text(killed: Killed) -> str:
+    """Say in one sentence what is wrong with an implementation."""
+    failed = killed.failed
+    if failed is None:
+        assert killed.gate is not None
+        return f"never comes by {', '.join(killed.gate.never_reached)}"
+    where = f"killed {', then '.join(map(kill_text, failed.kills))}, " if failed.kills else ""
+    broken = f" ({', '.join(failed.broken)} breaks)" if failed.broken else ""
+    # Of a process that broke off: that it did, and what it raised.
+    message = " ".join(dict.fromkeys([failed.message.splitlines()[0], failed.message.splitlines()[-1]]))
+    return f"{killed.claim.name}, {failed.errand}: {where}{message}{broken}"
+
+
 def killed_document(source: Source, killed: Killed) -> Document:
     """Return what came of one scenario, all of it the same in every run."""
     total = killed.total

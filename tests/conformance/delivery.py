@@ -120,6 +120,14 @@ class GivesUp(Worker):
         yield from super().steps()
 
 
+class LosesItsNotes(Worker):
+    """Cannot go on after a crash."""
+
+    def ordered(self) -> bool:
+        """Look for notes that were in memory."""
+        raise LookupError("no notes")
+
+
 WORKERS: Mapping[str, type[Worker]] = {
     "": Worker,
     "looks_nothing_up": LooksNothingUp,
@@ -127,6 +135,7 @@ WORKERS: Mapping[str, type[Worker]] = {
     "skips_a_point": SkipsAPoint,
     "knows_another_point": KnowsAnotherPoint,
     "gives_up": GivesUp,
+    "loses_its_notes": LosesItsNotes,
 }
 
 
@@ -142,8 +151,8 @@ class Adapter:
 
     defect = ""
     """What is wrong with it where a setting does not say."""
-    observes = ("asked", "intent", "done", "order", "submissions", "worker at")
-    defects = tuple(name for name in WORKERS if name)
+    observes: Sequence[str] = ("asked", "intent", "done", "order", "submissions", "worker at")
+    defects: Sequence[str] = tuple(name for name in WORKERS if name)
 
     def __init__(self) -> None:
         self._zygote: Zygote | None = None
@@ -189,7 +198,9 @@ class Adapter:
 
     def offers(self) -> Sequence[Action]:
         """Return what may be tried."""
-        return [Action("step", "customer", 0, "ask"), *(Action(k, "worker", 0, self._at) for k in ("step", "crash"))]
+        offered = [Action("step", "customer", 0, "ask"), Action("step", "worker", 0, self._at)]
+        # A worker that is killed at rest loses nothing, and the model has no such crash.
+        return [*offered, Action("crash", "worker", 0, self._at, faults=("crash",))][: 2 + (self._at != "rest")]
 
     def errands(self) -> Sequence[Errand]:
         """Return a whole order, and nothing to do."""
