@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -153,7 +154,7 @@ class AuditedAdapter:
         self.overlapped = False
         self.fate = Fate()
         self.setting = Setting({})
-        self.run = Run(Path(self._directory.name), RUN)
+        self.run = Run(Path(self._directory.name, "0"), RUN)
         self.neighbour = self._neighbour()
 
     # -- what subclasses say ---------------------------------------------------------------------------------------
@@ -183,6 +184,7 @@ class AuditedAdapter:
             UnknownSetting: the implementation has no such parameter, variant or defect.
         """
         self._clear()
+        shutil.rmtree(self.run.root, ignore_errors=True)
         self.setting = setting
         self.fate = Fate()
         self._starts += 1
@@ -192,7 +194,7 @@ class AuditedAdapter:
         self.players = self.cast(setting)
         self.run.prepare()
         if setting.initial.get("transcript") == "missing":
-            (self.run.directory / "transcript").unlink()
+            self.run.evidence.transcript.unlink()
         if setting.initial.get("proof") == "proven":
             self.run.evidence.prove(self.executions())
         self.launched = False
@@ -253,11 +255,11 @@ class AuditedAdapter:
 
     def has_transcript(self) -> bool:
         """Return whether there is a transcript."""
-        return files.read(self.run.directory / "transcript") is not None
+        return files.read(self.run.evidence.transcript) is not None
 
     def lose_transcript(self) -> None:
         """Let the transcript go missing."""
-        files.remove(self.run.directory / "transcript")
+        files.remove(self.run.evidence.transcript)
 
     def reuse_pid(self, what: str) -> None:
         """Let another process have the PID in the lock, as far as anybody here asks for it."""
@@ -348,11 +350,14 @@ class AuditedAdapter:
 
 
 def come_by_all(process: str, turn: Iterator[str], come_by: Callable[[str], None]) -> str:
-    """Run a process to the end of its turn, by all its kill points; it waits for nobody."""
-    before = ""
+    """Run a process to the end of its turn, by all its kill points; it waits for nobody.
+
+    Who gets no further than where it has begun, or stands where it stood, waits; every other end is that of a turn.
+    """
+    points = [""]
     for point in turn:
-        if point == before:
-            break
+        if point == points[-1]:
+            return "waiting"
         come_by(f"{process}.{point}")
-        before = point
-    return "waiting"
+        points.append(point)
+    return "stopped" if len(points) > 2 else "waiting"

@@ -11,6 +11,7 @@ import enum
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from model.reference.audited_recovery import files
@@ -121,22 +122,31 @@ class Evidence:
                 return Liveness.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EvidenceFiles:
     """Where the evidence of a run is kept. Only the owner of the run writes here."""
 
     directory: Path
 
+    @cached_property
+    def _binding(self) -> Path:
+        return self.directory / "binding"
+
+    @cached_property
+    def transcript(self) -> Path:
+        """The file of the transcript."""
+        return self.directory / "transcript"
+
     def look(self) -> Evidence:
         """Return the evidence as it is now."""
-        binding_data, transcript_data = (files.read(self.directory / name) for name in ("binding", "transcript"))
+        binding_data, transcript_data = files.read(self._binding), files.read(self.transcript)
         binding = Evidence(binding_data, None, None).binding()
         proof_data = None if binding is None else files.read(self._proof(binding.execution))
         return Evidence(binding_data, transcript_data, proof_data)
 
     def bind(self, binding: Binding) -> None:
         """Put a binding in the place of the one before."""
-        files.draft(self.directory / "binding", binding.encode()).replace()
+        files.draft(self._binding, binding.encode()).replace()
 
     def begin(self) -> int:
         """Start the next execution and return its number.
@@ -169,7 +179,7 @@ class EvidenceFiles:
 
     def _tell(self, seen: Evidence, execution: int, event: str) -> None:
         if seen.transcript() in {Transcript.OPEN, Transcript.CLOSED}:
-            files.append(self.directory / "transcript", canonical({"execution": execution, "event": event}))
+            files.append(self.transcript, canonical({"execution": execution, "event": event}))
 
 
 def _entry(line: bytes) -> tuple[int, str]:

@@ -58,7 +58,7 @@ class Neighbour:
             case Obstacle.RESERVED:
                 (workspace.path(Part.RESERVATION).parent / STRANGER).touch()
             case Obstacle.RETAINED_PEER:
-                (workspace.root / "peers" / workspace.run / STRANGER).touch()
+                (workspace.peers_directory / STRANGER).touch()
             case _:
                 pass
         self._keep(LEASE_OF.get(obstacle))
@@ -70,7 +70,7 @@ class Neighbour:
         for part in (Part.WORKTREE, Part.REF):
             workspace.allotment(part).write_text(workspace.run)
         (workspace.path(Part.RESERVATION).parent / STRANGER).unlink(missing_ok=True)
-        (workspace.root / "peers" / workspace.run / STRANGER).unlink(missing_ok=True)
+        (workspace.peers_directory / STRANGER).unlink(missing_ok=True)
         self._keep(None)
 
     def _keep(self, lease: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from model.reference.audited_recovery import files
@@ -18,46 +19,46 @@ from model.reference.audited_recovery.workspace import Part, Workspace
 LEASES = ("resume", "binding", "repository")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Run:
-    """One run below a root directory. Nothing is kept in memory: every question is asked of the files."""
+    """One run below a root directory. Nothing but paths is kept in memory: every question is asked of the files."""
 
     root: Path
     name: str
     parts: Sequence[Part] = tuple(Part)
     draft: Callable[[Path, bytes], Draft] = field(default=files.draft)
 
-    @property
+    @cached_property
     def directory(self) -> Path:
         """The directory of what belongs to this run only."""
         return self.root / "runs" / self.name
 
-    @property
+    @cached_property
     def lock(self) -> ResumeLock:
         """The resume lock."""
         return ResumeLock(self.directory / "resume.lock")
 
-    @property
+    @cached_property
     def gate(self) -> Path:
         """The file whose lease is the mutation gate: who changes whether there is a resume lock holds it."""
         return self.directory / "gate"
 
-    @property
+    @cached_property
     def leases(self) -> list[Path]:
         """The files whose leases keep others off the run while its workspace is at work or taken away."""
         return [self.directory / "leases" / name for name in LEASES]
 
-    @property
+    @cached_property
     def evidence(self) -> EvidenceFiles:
         """Binding, transcript and proof."""
         return EvidenceFiles(self.directory)
 
-    @property
+    @cached_property
     def workspace(self) -> Workspace:
         """Worktree, ref and reservation."""
         return Workspace(self.root, self.name, self.parts)
 
-    @property
+    @cached_property
     def ledger(self) -> RecoveryLedger:
         """Intents and completions."""
         return RecoveryLedger(self.directory / "recovery", self.draft)
@@ -68,7 +69,7 @@ class Run:
             directory.mkdir(parents=True)
         binding = Binding(self.name, 0, self.name, self.name, "0" * 40)
         self.evidence.bind(binding)
-        (self.directory / "transcript").touch()
+        self.evidence.transcript.touch()
         self.workspace.prepare(binding)
 
     def look(self, party: Party) -> Situation:

@@ -12,6 +12,7 @@ import enum
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from model.reference.audited_recovery import files
@@ -28,7 +29,10 @@ class Part(enum.Enum):
     RESERVATION = "reservation"
 
 
-@dataclass(frozen=True, slots=True)
+FOLDERS = {Part.WORKTREE: "worktrees/{run}", Part.REF: "refs/{run}", Part.RESERVATION: "reservations/{run}/{run}"}
+
+
+@dataclass(frozen=True)
 class Workspace:
     """The workspace of one run below a root that many runs share; `parts` are those that a reclaim takes away."""
 
@@ -49,8 +53,16 @@ class Workspace:
 
     def path(self, part: Part) -> Path:
         """Return where a part is."""
-        folder = {Part.WORKTREE: "worktrees", Part.REF: "refs", Part.RESERVATION: f"reservations/{self.run}"}[part]
-        return self.root / folder / self.run
+        return self._paths[part]
+
+    @cached_property
+    def _paths(self) -> dict[Part, Path]:
+        return {part: self.root / folder.format(run=self.run) for part, folder in FOLDERS.items()}
+
+    @cached_property
+    def peers_directory(self) -> Path:
+        """The directory with a file for each run that keeps the worktree."""
+        return self.root / "peers" / self.run
 
     def allotment(self, part: Part) -> Path:
         """Return the file that names the run which may dispose of a path or a ref."""
@@ -74,7 +86,7 @@ class Workspace:
 
     def peers(self) -> list[str]:
         """Return the runs that keep the worktree."""
-        return sorted(path.name for path in (self.root / "peers" / self.run).iterdir())
+        return sorted(path.name for path in self.peers_directory.iterdir())
 
     def destroy(self, part: Part) -> None:
         """Take a part away, in one move that a kill cannot halve.
