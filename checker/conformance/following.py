@@ -107,16 +107,17 @@ class Follower:
     def crash(self, instance: Instance, label: str, *, torn: bool = False, perhaps: bool = False) -> None:
         """See a process killed before a step or inside it, `perhaps` only.
 
-        Where nothing could be lost, because it is at its start, the model need not have a crash.
+        Where it begins there may be nothing to lose: then the model has no crash, and nothing happens.
 
         Raises:
             Unexplained: the model does not allow it.
         """
-        process = self.system.specification.processes[instance.process]
-        point = f"{instance.process}.{label}{'.torn' if torn else ''}"
-        idle = not torn and label == process.start and point not in self.system.kill_points[instance.process]
         event = Event(0, "crash", instance.process, label, torn, instance.number)
-        self._take(event, perhaps=perhaps or idle)
+        staying: list[State] = []
+        if not torn and label == self.system.specification.processes[instance.process].start:
+            here = (state for state in self.states if self.label(instance, state) == label)
+            staying = [state for state in here if not self._steps(event, state)]
+        self._take(event, perhaps=perhaps, staying=staying)
 
     def leave(self, instance: Instance) -> None:
         """See a process gone that has ended by itself: its memory is lost like that of one that was killed."""
