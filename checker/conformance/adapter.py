@@ -80,11 +80,13 @@ class Action:
 class Adapter(Protocol):
     """A system in this process or in another, driven step by step."""
 
-    observes: Sequence[str]
-    """The names of the variables and process labels that `observe` tells, without indices: `run`, `coordinator at`."""
+    @property
+    def observes(self) -> Sequence[str]:
+        """The names of the variables and process labels that `observe` tells, without indices."""
 
-    defects: Sequence[str]
-    """The deliberate mistakes that can be switched on, by name."""
+    @property
+    def defects(self) -> Sequence[str]:
+        """The deliberate mistakes that can be switched on, by name."""
 
     def reset(self, setting: Setting) -> None:
         """Throw away what there is and start afresh.

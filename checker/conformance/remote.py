@@ -152,7 +152,7 @@ class _Connection:
             self.process.stdin.write(json.dumps({"do": request, **content}) + "\n")
             self.process.stdin.flush()
         except (OSError, ValueError) as error:
-            raise self._failed(f"it ended before it was asked to `{request}`") from error
+            raise self._ended(f"it ended before it was asked to `{request}`") from error
         try:
             line = self.answers.get(timeout=self.seconds)
         except queue.Empty:
@@ -160,7 +160,7 @@ class _Connection:
             self.end()
             raise failed from None
         if not line:
-            raise self._failed(f"it ended instead of answering `{request}`")
+            raise self._ended(f"it ended instead of answering `{request}`")
         return self._answer(request, line)
 
     def _answer(self, request: str, line: str) -> Any:
@@ -221,6 +221,12 @@ class _Connection:
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
+
+    def _ended(self, message: str) -> AdapterFailed:
+        """Return the failure of a process whose pipes are closed, once it has ended as well."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(_PATIENCE)
+        return self._failed(message)
 
     def _failed(self, message: str) -> AdapterFailed:
         if self.process.poll() is not None:

@@ -40,6 +40,9 @@ COMMANDS = [
     ["induct", "any_attempt", "--scenario", "nothing"],
     ["graph", "killed_workflow", "--view", "run,submission"],
     ["graph", "killed_workflow", "--view", "nothing"],
+    ["diff", "lamp.yaml", "lamp.yaml"],
+    ["diff", "audited_recovery", "audited_recovery_revised"],
+    ["diff", "lamp.yaml", "nothing.yaml"],
     ["explain", "KP201"],
     ["explain", "KP999"],
 ]
