@@ -95,7 +95,12 @@ def test_a_process_that_may_not_be_signalled_is_present() -> None:
 def test_nothing_but_signal_0_is_ever_sent(run: Run, dead_pid: int, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
     kill = os.kill
-    monkeypatch.setattr(os, "kill", lambda pid, number: (sent.append(number), kill(pid, number))[1])
+
+    def noting(pid: int, number: int) -> None:
+        sent.append(number)
+        kill(pid, number)
+
+    monkeypatch.setattr(os, "kill", noting)
     lock_of(run, dead_pid)
     assert unlock(run) is None
     assert sent == [0]
