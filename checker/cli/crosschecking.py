@@ -20,6 +20,7 @@ from checker.cli.options import (
     Specification,
     Specifications,
     Timeout,
+    Workers,
     running_options,
 )
 from checker.verdict import ExitCode
@@ -132,6 +133,8 @@ def kill(
         list[str] | None, typer.Option("--errand", metavar="NAME", help="Only this one; may be repeated.")
     ] = None,
     adapter: AdapterClass = "",
+    adapter_command: AdapterCommand = "",
+    seconds: AnswerSeconds = 30.0,
     defect: Defect = "",
     defects: Defects = False,
     pairs: Annotated[
@@ -140,6 +143,7 @@ def kill(
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
+    workers: Workers = None,
     no_cache: NoCache = False,
 ) -> None:
     """Kill an implementation at every kill point.
@@ -162,12 +166,14 @@ def kill(
             specifications=specifications or (),
             scenarios=scenario or (),
             errands=errand or (),
-            wanted=Wanted(adapter=adapter),
+            wanted=Wanted(adapter, adapter_command, seconds),
             defect=defect,
             defects=defects,
             pairs=pairs,
             as_json=as_json,
         )
-        return run(chosen, running_options(max_states, timeout, None, Engine.COLUMNAR, no_cache=no_cache, bound=None))
+        return run(
+            chosen, running_options(max_states, timeout, workers, Engine.COLUMNAR, no_cache=no_cache, bound=None)
+        )
 
     answer("kill", run, as_json=as_json)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from checker.commands.answers import print_document, warn
-from checker.commands.choices import check_names, raise_if_any
+from checker.commands.choices import check_names, positive, raise_if_any
 from checker.commands.implementations import (
     Implementation,
     Wanted,
@@ -66,6 +66,7 @@ def run(options: KillOptions, running: RunOptions) -> ExitCode:
         BadInput: a file or an option is wrong, or an adapter is at fault.
         EngineDisagreement: the evaluator contradicts the engine.
     """
+    raise_if_any(positive("--seconds", options.wanted.seconds))
     chosen = implementations(options.specifications, options.wanted)
     names = [name for each in chosen for name in each.loaded.file.scenarios]
     raise_if_any(check_names(options.scenarios, names, Code.NO_SUCH_SCENARIO, "scenario"))
@@ -162,13 +163,14 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
             kills=2 if options.pairs else 1,
             errands=tuple(options.errands),
             defect=options.defect,
+            workers=runner.options.workers,
             stop=lambda: runner.limits.reason_to_stop(0),
             tell=lambda text: runner.progress.tell(f"{file}, {text}"),
         )
         explored = _explored(implementation, options, runner)
         found = 0
         for claim, exploration in explored:
-            killed = _one(both, claim, exploration, how)
+            killed = _one(both, claim, exploration, how, implementation)
             found += bool(killed.errands)
             if killed.errands:
                 yield killed
@@ -186,7 +188,7 @@ def _explored(
     implementation: Implementation, options: KillOptions, runner: Runner
 ) -> list[tuple[Scenario, Exploration]]:
     found = []
-    for claim in _claims(implementation, options):
+    for claim in claims_to_kill(implementation, options):
         exploration = explored_with(runner, implementation.loaded, claim).explorations.get(claim.name)
         if exploration is None:
             raise KeyboardInterrupt
@@ -194,7 +196,7 @@ def _explored(
     return found
 
 
-def _claims(implementation: Implementation, options: KillOptions) -> list[Scenario]:
+def claims_to_kill(implementation: Implementation, options: KillOptions) -> list[Scenario]:
     """Return the scenarios that were named, or those marked for conformance in which anything may be killed."""
     file = implementation.loaded.file
     claims = [
@@ -220,10 +222,18 @@ def _kills_anywhere(claim: Scenario) -> bool:
     return any(budget.limit is None and budget.at is None for budget in crashes)
 
 
-def _one(adapter: KillableAdapter, claim: Scenario, exploration: Exploration, how: How) -> Killed:
+def _one(
+    adapter: KillableAdapter, claim: Scenario, exploration: Exploration, how: How, implementation: Implementation
+) -> Killed:
+    def make() -> KillableAdapter:
+        made = implementation.make()
+        assert isinstance(made, Killable)
+        both: KillableAdapter = made
+        return both
+
     started = time.monotonic()
     try:
-        killed = kill_scenario(adapter, claim, exploration, how)
+        killed = kill_scenario(adapter, claim, exploration, how, make)
     except NoErrand as error:
         help_text = did_you_mean(error.name, error.known, known="there is")
         diagnostic = Diagnostic(Code.OPTION_VALUE, f"there is no errand {quoted(error.name)}", None, help=help_text)

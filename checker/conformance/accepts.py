@@ -21,6 +21,7 @@ from checker.trace import Trace, TraceStep
 from model.evaluate import Evaluator
 from model.system import State, TransitionSystem
 from model.transitions import Action, Transition
+from model.types import whole
 
 POSSIBLE_MAX = 100_000
 """More possible states at once are too many to go on."""
@@ -102,7 +103,7 @@ class Acceptor:
         stage = len(self.stages) - 1
         following: dict[State, Origin | None] = {}
         for state in self.stages[-1]:
-            for step in self.steps_of(event, state) if event.kind != "observed" else (None,):
+            for step in self._ways(event, state):
                 after = state if step is None else step.state
                 if after not in following and self.comparison.agrees(after, event.observed):
                     following[after] = Origin(stage, state, step)
@@ -112,6 +113,34 @@ class Acceptor:
         self.events.append(event)
         self._closed = False
         return None
+
+    def _ways(self, event: Event, state: State) -> Iterator[TraceStep | None]:
+        """Yield what an event can be in a state: transitions, or None for nothing that changes the state."""
+        if event.kind == "observed":
+            yield None
+            return
+        steps = list(self.steps_of(event, state))
+        yield from steps
+        if event.kind == "crash" and not steps and self._loses_nothing(event, state):
+            yield None
+
+    def _loses_nothing(self, event: Event, state: State) -> bool:
+        """Tell whether a crash would change nothing, which the model has no transition for and the world does."""
+        system, process = self.system, self.system.specification.processes[event.process]
+        if event.torn or event.label != process.start or process.restarts != "at_once":
+            return False
+        faults = [fault for fault, _ in system.crash_faults(process)]
+        for instance in range(system.counts[process.name]) if event.instance is None else (event.instance,):
+            memory = system.memory_slots(process, instance)
+            if state[system.label_slots[process.name, instance]] == event.label and all(
+                state[slot] == system.slots[slot].initial for slot in memory
+            ):
+                # What `on_crash` changes is known only where the model may crash: there it has no transition either.
+                point = f"{process.name}.{event.label}"
+                if process.on_crash is None:
+                    return bool(faults)
+                return any(may_crash(system, fault, point, state) for fault in faults)
+        return False
 
     def steps_of(self, event: Event, state: State) -> Iterator[TraceStep]:
         """Yield the transitions from a state that an event can be, whatever was observed after it."""
@@ -188,9 +217,23 @@ class Acceptor:
 def fits(event: Event, transition: Transition) -> bool:
     """Tell whether the choices and faults of a transition are those of an event, as far as it says."""
     choices = tuple(plain(choice) for choice in transition.choices)
-    return (event.choices is None or event.choices == choices) and (
-        event.faults is None or event.faults == transition.faults
-    )
+    return _are(choices, event.choices, event) and _are(transition.faults, event.faults, event)
+
+
+def _are(found: tuple[object, ...], told: tuple[object, ...] | None, event: Event) -> bool:
+    return told is None or found == (told[: len(found)] if event.prepared else told)
+
+
+def may_crash(system: TransitionSystem, fault: str, point: str, state: State) -> bool:
+    """Tell whether the scenario allows a crash at a kill point, and some of its budget is left."""
+    budget = system.budgets[fault]
+    return budget.allowed and (budget.at is None or point in budget.at) and not spent(system, fault, state)
+
+
+def spent(system: TransitionSystem, fault: str, state: State) -> bool:
+    """Tell whether a fault has happened as often as it may."""
+    slot, limit = system.budget_slots.get(fault), system.budgets[fault].limit
+    return slot is not None and limit is not None and whole(state[slot]) >= limit
 
 
 def observed(line: int, observation: Observation) -> Event:

@@ -94,8 +94,13 @@ class Driver:
         self.defect = defect
         self.comparison = Comparison(system)
 
-    def follow(self, trace: Trace, taken: Callable[[int], None] = lambda _: None) -> Divergence | None:
-        """Start afresh and take a run; `taken` is told the number of each transition that came out right, from 0.
+    def follow(
+        self, trace: Trace, taken: Callable[[int], None] = lambda _: None, stop: Callable[[], bool] = lambda: False
+    ) -> Divergence | None:
+        """Start afresh and take a run.
+
+        `taken` is told the number of each transition that came out right, from 0; `stop` is asked before each whether
+        to leave the rest.
 
         Raises:
             AdapterFailed: the adapter is at fault.
@@ -109,6 +114,8 @@ class Driver:
             return Divergence("start", Trace(trace.initial), "", observation, tuple(differences), ())
         before = trace.initial
         for number, step in enumerate(trace.steps):
+            if stop():
+                return None
             found = self._take(before, Trace(trace.initial, trace.steps[: number + 1]))
             if found is not None:
                 return found
@@ -159,9 +166,13 @@ def drive(driver: Driver, graph: Graph, cover: Cover, reason_to_stop: Callable[[
     """
     result = Driven(cover.wanted)
     done = bytearray(cover.wanted)
-    for run in cover.runs:
+
+    def stop() -> bool:
         result.cut = reason_to_stop(result)
-        if result.cut:
+        return bool(result.cut)
+
+    for run in cover.runs:
+        if stop():
             break
 
         def taken(number: int, edges: tuple[int, ...] = run.edges) -> None:
@@ -170,8 +181,10 @@ def drive(driver: Driver, graph: Graph, cover: Cover, reason_to_stop: Callable[[
             done[aim] = 1
             result.actions += 1
 
-        result.divergence = driver.follow(graph.trace(run.start, run.edges), taken)
+        result.divergence = driver.follow(graph.trace(run.start, run.edges), taken, stop)
         result.runs += 1
+        if result.cut:
+            break
         if result.divergence is not None:
             result.divergence = _shortened(driver, graph, run.edges, result.divergence)
             break

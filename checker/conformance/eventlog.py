@@ -56,6 +56,8 @@ class Event:
     choices: tuple[Plain, ...] | None = None
     faults: tuple[str, ...] | None = None
     observed: Observation = field(default_factory=dict)
+    prepared: bool = False
+    """Whether choices and faults were prepared beforehand: the step may have come to the first of them only."""
 
     @property
     def text(self) -> str:
@@ -63,8 +65,11 @@ class Event:
         if self.kind == "observed":
             return "an observation"
         place = self.process if self.kind == "restart" else f"{self.process}.{self.label}{'.torn' * self.torn}"
+        choices = f"({', '.join(map(str, self.choices))})" if self.choices else ""
+        faults = self.faults[1:] if self.faults and self.kind == "crash" else self.faults
         number = "" if self.instance is None else f" of instance {self.instance}"
-        return f"{self.kind} {place}{number}"
+        with_faults = f" with {', '.join(faults)}" if faults else ""
+        return f"{self.kind} {place}{choices}{with_faults}{number}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -68,6 +69,13 @@ def quick_directory() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="killpoint-", dir=_MEMORY if os.access(_MEMORY, os.W_OK) else None)
 
 
+def die_with(parent: int) -> None:
+    """Let the kernel kill this process when the one that forked it is gone, which may be so already."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 class Zygote:
     """A parent that forks on request. Threads may share one; their requests are answered one after the other."""
 
@@ -82,7 +90,7 @@ class Zygote:
         self._lock = threading.Lock()
         self._directory = quick_directory()
         self._runs = 0
-        setup = json.dumps({"path": [*path, *sys.path], "modules": modules})
+        setup = json.dumps({"path": [*path, *sys.path], "modules": modules, "directory": self._directory.name})
         # A session of its own: a Ctrl-C at the terminal is for the caller, who decides what becomes of the children.
         self._process = subprocess.Popen(  # noqa: S603 - ourselves
             [sys.executable, "-c", _START, setup],
@@ -187,11 +195,11 @@ def _read(function: str, answer: dict[str, Any], text: str, kill_at: int | None)
 
 
 _START = "import json, sys; setup = json.loads(sys.argv[1]); sys.path[:] = setup['path']; \
-from checker.conformance.forking import serve; serve(setup['modules'])"
+from checker.conformance.forking import serve; serve(setup['modules'], setup['directory'])"
 
 
-def serve(modules: Sequence[str]) -> None:
-    """Be the zygote: import modules, then answer requests until standard input ends."""
+def serve(modules: Sequence[str], directory: str) -> None:
+    """Be the zygote: import modules, then answer requests until standard input ends; then remove the directory."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a module or child prints must not be taken for an answer
     try:
@@ -200,21 +208,23 @@ def serve(modules: Sequence[str]) -> None:
     except BaseException:  # noqa: BLE001 - whatever it is, the caller is told
         print(json.dumps({"failed": traceback.format_exc()}), file=answers, flush=True)
         return
-    libc = ctypes.CDLL(None, use_errno=True)
     gc.collect()
     gc.freeze()  # a collection in a child would otherwise copy every page of what was imported
     print(json.dumps({"ready": os.getpid()}), file=answers, flush=True)
     requests = sys.stdin.buffer
     for line in requests:
-        print(json.dumps(_fork(json.loads(line), libc, answers.fileno())), file=answers, flush=True)
+        answer = _fork(json.loads(line), answers.fileno())
+        with contextlib.suppress(BrokenPipeError):  # whoever asked may be gone
+            print(json.dumps(answer), file=answers, flush=True)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
-def _fork(request: dict[str, Any], libc: ctypes.CDLL, answers: int) -> dict[str, Any]:
+def _fork(request: dict[str, Any], answers: int) -> dict[str, Any]:
     """Fork a child, wait for it, and say how it ended. Called with no request unread, so that input means the end."""
     parent = os.getpid()
     child = os.fork()
     if child == 0:
-        _be_child(request, libc, parent, answers)
+        _be_child(request, parent, answers)
     # Both do this, since either may come first: without its group the child could not be killed with what it started.
     with contextlib.suppress(OSError):
         os.setpgid(child, child)
@@ -228,15 +238,13 @@ def _fork(request: dict[str, Any], libc: ctypes.CDLL, answers: int) -> dict[str,
     return {"pid": child, "status": status, "late": not over}
 
 
-def _be_child(request: dict[str, Any], libc: ctypes.CDLL, parent: int, answers: int) -> None:
+def _be_child(request: dict[str, Any], parent: int, answers: int) -> None:
     """Run the function that was asked for and end the process, whatever happens."""
     record = -1
     try:
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # it was gone before the kernel was told
-            os.kill(os.getpid(), signal.SIGKILL)
+        die_with(parent)
         os.close(answers)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)

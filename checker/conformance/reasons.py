@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from checker.conformance.accepts import Acceptor, Rejection, fits
+from checker.conformance.accepts import Acceptor, Rejection, fits, spent
 from checker.conformance.eventlog import Event
 from checker.conformance.translation import Difference, plain
 from model.evaluate import Evaluator
@@ -13,7 +13,6 @@ from model.observer import Unobserved
 from model.source import Source, Span
 from model.system import State, TransitionSystem
 from model.transitions import Action, Failure, Transition
-from model.types import whole
 
 REASONS_SHOWN = 3
 """How many different reasons are given, the nearest first."""
@@ -89,9 +88,9 @@ class _Asking:
         if not transitions:
             yield Reason((2, 0), self._barred(action, bars), (), self.state)
         elif not any(fits(event, transition) for transition in transitions):
-            spent = [text for fault in event.faults or () if (text := self._spent(fault))]
+            refused = [text for fault in event.faults or () if (text := self._spent(fault))]
             text = f"it comes out otherwise: with {' or '.join(dict.fromkeys(map(_outcome, transitions)))}"
-            yield Reason((1, 0), "; ".join(spent) or text, (), self.state)
+            yield Reason((1, 0), "; ".join(refused) or text, (), self.state)
         for transition in transitions:
             if fits(event, transition):
                 yield self._differing(event, transition.successor, f"after it, with {_outcome(transition)},", 0)
@@ -101,8 +100,8 @@ class _Asking:
         if action.kind == "crash":
             assert action.fault is not None
             budget = self.system.budgets[action.fault]
-            if spent := self._spent(action.fault):
-                return spent
+            if text := self._spent(action.fault):
+                return text
             if budget.at is not None and action.kill_point not in budget.at:
                 return f"the scenario allows {action.fault} only at {', '.join(sorted(budget.at))}"
             return f"{action.fault} there would change nothing"
@@ -111,10 +110,10 @@ class _Asking:
 
     def _spent(self, fault: str) -> str:
         """Return that a fault may not happen any more; empty where it may."""
-        budget, slot = self.system.budgets[fault], self.system.budget_slots.get(fault)
+        budget = self.system.budgets[fault]
         if not budget.allowed:
             return f"the scenario does not allow {fault}"
-        if slot is None or budget.limit is None or whole(self.state[slot]) < budget.limit:
+        if not spent(self.system, fault, self.state):
             return ""
         return f"the scenario allows {fault} at most {budget.limit} times, and so often it has happened"
 
@@ -128,4 +127,4 @@ def _outcome(transition: Transition) -> str:
     parts = [f"choices {[plain(choice) for choice in transition.choices]}"] if transition.choices else []
     faults = transition.faults[1:] if transition.action.kind == "crash" else transition.faults
     parts += [f"faults {', '.join(faults)}"] if faults else []
-    return " and ".join(parts) or "no fault"
+    return " and ".join(parts) or "no choice and no fault"

@@ -8,12 +8,14 @@ adapter says with a reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
-from checker.conformance.adapter import Errand
+from checker.conformance.adapter import Setting
+from checker.conformance.driver import asking
 from checker.conformance.killing import Failed, Judge, KillableAdapter, Tally, kill_everywhere
+from checker.conformance.spreading import Spread, can_spread
 from checker.conformance.translation import setting_of
 from checker.exploration import Exploration
 from model.specification import Property, PropertyKind, Scenario
@@ -77,6 +79,7 @@ class How:
     kills: int
     errands: tuple[str, ...] = ()
     defect: str = ""
+    workers: int = 1
     stop: Callable[[], str] = str
     tell: Callable[[str], None] = lambda _: None
 
@@ -90,12 +93,27 @@ class NoErrand(Exception):
         self.known = tuple(known)
 
 
-class Stopped(Exception):
+class _Stopped(Exception):
     """There was a reason to stop; the message is it."""
 
 
-def kill_scenario(adapter: KillableAdapter, claim: Scenario, exploration: Exploration, how: How) -> Killed:
-    """Run the errands of an adapter in a scenario and kill them.
+@dataclass(slots=True)
+class _Done:
+    """What came of one errand."""
+
+    tally: Tally
+    failed: Failed | None = None
+    cut: str = ""
+
+
+def kill_scenario(
+    adapter: KillableAdapter,
+    claim: Scenario,
+    exploration: Exploration,
+    how: How,
+    make: Callable[[], KillableAdapter] | None = None,
+) -> Killed:
+    """Run the errands of an adapter in a scenario and kill them, several at once where `make` makes more adapters.
 
     Raises:
         UnknownSetting: the system has no such parameter, variant or defect.
@@ -103,42 +121,62 @@ def kill_scenario(adapter: KillableAdapter, claim: Scenario, exploration: Explor
         NoErrand: it has no errand of a name that was asked for.
     """
     system = exploration.system
-    result = Killed(claim, system, how.defect)
     judge = Judge(system, _holding(claim, exploration))
     setting = setting_of(claim, system, system.initial_states[0], how.defect)
-    adapter.reset(setting)
-    errands = _errands(adapter, how)
-    try:
-        for errand in errands:
-            tally = result.errands[errand.name] = Tally()
-            on_run = _watching(how, f"{claim.name}, {errand.name}")
-            result.failed = kill_everywhere(adapter, errand, setting, judge, tally, kills=how.kills, on_run=on_run)
-            if result.failed is not None:
-                return result
-    except Stopped as stopped:
-        result.cut = str(stopped)
-        return result
-    if errands and not how.errands:
+    with asking("at the start"):
+        adapter.reset(setting)
+    names = _errands(adapter, how)
+    result = Killed(claim, system, how.defect)
+    # In order and up to the first that fails, so that it does not matter how many are done at once.
+    for name, done in zip(names, _done(adapter, names, judge, setting, how, make), strict=False):
+        result.errands[name] = done.tally
+        result.failed, result.cut = done.failed, done.cut
+        if done.failed is not None or done.cut:
+            return result
+    if names and not how.errands:
         excuses = adapter.unreached if isinstance(adapter, Excusing) else {}
         result.gate = _gate(exploration, result.total.reached, excuses)
     return result
 
 
-def _errands(adapter: KillableAdapter, how: How) -> list[Errand]:
-    known = {errand.name: errand for errand in adapter.errands()}
+def _done(
+    adapter: KillableAdapter,
+    names: Sequence[str],
+    judge: Judge,
+    setting: Setting,
+    how: How,
+    make: Callable[[], KillableAdapter] | None,
+) -> Iterator[_Done]:
+    if make is not None and can_spread(how.workers, len(names)):
+        silent = replace(how, tell=lambda _: None)  # only one process says how far it is
+        spread = Spread(make, lambda own, number: _kill_errand(own, names[number], judge, setting, silent), how.workers)
+        yield from spread.all(len(names), how.tell)
+    else:
+        yield from (_kill_errand(adapter, name, judge, setting, how) for name in names)
+
+
+def _kill_errand(adapter: KillableAdapter, name: str, judge: Judge, setting: Setting, how: How) -> _Done:
+    def on_run(done: int, of: int) -> None:
+        how.tell(f"{name}: {done:,} of {of:,} runs")
+        if reason := how.stop():
+            raise _Stopped(reason)
+
+    result = _Done(Tally())
+    adapter.reset(setting)  # which errands there are is a matter of the setting
+    errand = next(errand for errand in adapter.errands() if errand.name == name)
+    try:
+        result.failed = kill_everywhere(adapter, errand, setting, judge, result.tally, kills=how.kills, on_run=on_run)
+    except _Stopped as stopped:
+        result.cut = str(stopped)
+    return result
+
+
+def _errands(adapter: KillableAdapter, how: How) -> list[str]:
+    known = [errand.name for errand in adapter.errands()]
     for name in how.errands:
         if name not in known:
-            raise NoErrand(name, list(known))
-    return [errand for name, errand in known.items() if not how.errands or name in how.errands]
-
-
-def _watching(how: How, what: str) -> Callable[[int, int], None]:
-    def on_run(done: int, of: int) -> None:
-        how.tell(f"{what}: {done:,} of {of:,} runs")
-        if reason := how.stop():
-            raise Stopped(reason)
-
-    return on_run
+            raise NoErrand(name, known)
+    return [name for name in known if not how.errands or name in how.errands]
 
 
 def _holding(claim: Scenario, exploration: Exploration) -> list[Property]:
@@ -161,5 +199,6 @@ def _gate(exploration: Exploration, reached: Counter[str], excuses: Mapping[str,
     ]
     missing = [point for point in points if point not in reached]
     excused = {point: excuses[point] for point in missing if point in excuses}
-    stale = [point for point in excuses if point in reached]
+    known = {point for process in exploration.system.specification.processes.values() for point in process.kill_points}
+    stale = [point for point in excuses if point in reached or point not in known]
     return Gate(tuple(points), tuple(p for p in missing if p not in excused), excused, tuple(stale))

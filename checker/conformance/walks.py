@@ -102,6 +102,7 @@ class Walk:
             action.choices,
             action.faults,
             observation,
+            prepared=True,
         )
         return self.acceptor.take(event)
 
@@ -152,7 +153,7 @@ def wander(
             break
         walk = start(initial[number % len(initial)])
         offers = list(walk.offers())
-        while offers and walk.rejection is None and walk.taken < length:
+        while offers and walk.rejection is None and walk.taken < length and not result.cut:
             weights = [_RARE if action.kind == "crash" else 1.0 for action in offers]
             taken, action = walk.taken, random.choices(offers, weights)[0]
             walk.take(action)
@@ -160,11 +161,13 @@ def wander(
                 offers = list(walk.offers())
             else:
                 offers.remove(action)  # refused: something else then, until there is nothing else
+            result.cut = stop()
         result.walks += 1
         result.taken += walk.taken
         result.refused += walk.refused
         if walk.rejection is not None:
             result.failed = walk
+        if walk.rejection is not None or result.cut:
             break
     return result
 

@@ -59,7 +59,7 @@ def _gate_remarks(gate: Gate) -> Iterator[tuple[str, str, str]]:
     if gate.never_reached:
         yield "", f"never come by: {', '.join(gate.never_reached)}", "bad"
     for point in gate.stale:
-        yield "", f"{point} is come by, and the adapter has a reason why it cannot be", "bad"
+        yield "", f"{point} is come by, or no kill point, and the adapter has a reason why it is not come by", "bad"
 
 
 def failed_lines(system: TransitionSystem, failed: Failed, width: int) -> Iterator[Line]:

@@ -45,7 +45,14 @@ class Press:
     """The adapter. A run comes by `rest`, `print` and the middle of `print`."""
 
     observes: Sequence[str] = ("page",)
-    defects: Sequence[str] = ("waits", "never_tears", "tears_too_soon", "forgets_the_middle", "takes_turns")
+    defects: Sequence[str] = (
+        "waits",
+        "never_tears",
+        "tears_too_soon",
+        "forgets_the_middle",
+        "takes_turns",
+        "stops_early",
+    )
 
     def __init__(self) -> None:
         self.page = "blank"
@@ -70,6 +77,8 @@ class Press:
             points.pop()
         if self.stopped:
             return Ended("stopped", ())
+        if self.defect == "stops_early":
+            return Ended("stopped", tuple(points[:1]))
         for number, point in enumerate(points, start=1):
             if (point.endswith("torn") and self.defect != "never_tears") or self.defect == "tears_too_soon":
                 self.page = "torn"

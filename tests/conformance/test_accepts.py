@@ -111,6 +111,41 @@ def test_a_crash_where_the_scenario_allows_none_any_more_is_said(capsys: Capture
     assert "the scenario allows crash at most 2 times, and so often it has happened" in done.words
 
 
+IDLE = """
+language: 1
+protocol: idle
+faults: {crash: {of: [worker]}}
+stores: {shelf: {holds: {done: {type: bool}, crashes: {type: 0..1}}}}
+processes:
+  worker:
+    volatile: {found: {type: bool}}
+    steps: {rest: "found = done", work: "done = True"}
+properties: {can_be_done: {possible: "done"}}
+"""
+ON_CRASH = ("    volatile", "    on_crash: crashes = 1\n    volatile")
+
+
+@pytest.mark.parametrize(
+    ("change", "lines", "accepted"),
+    [
+        (("", ""), [{"crash": "worker.rest"}, {"step": "worker.rest"}], True),
+        (("", ""), [{"step": "worker.rest"}, {"crash": "worker.rest"}], False),
+        (("", ""), [{"crash": "worker.rest", "observed": {"done": True}}], False),
+        (("{of: [worker]}", "{of: [worker], at_most: 0}"), [{"crash": "worker.rest"}], False),
+        # A crash that changes something is one of the model's, and the second one changes nothing more.
+        (ON_CRASH, [{"crash": "worker.rest", "observed": {"crashes": 0}}], False),
+        (ON_CRASH, [{"crash": "worker.rest", "observed": {"crashes": 1}}] * 2, True),
+    ],
+)
+def test_a_crash_that_loses_nothing_is_no_transition_and_accepted(
+    capsys: Capture, tmp_path: Path, change: tuple[str, str], lines: list[Line], accepted: bool
+) -> None:
+    (tmp_path / "idle.yaml").write_text(IDLE.replace(*change), encoding="utf-8")
+    log = written(tmp_path, {"killpoint": 1}, *lines)
+
+    assert ran(capsys, "accepts", str(tmp_path / "idle.yaml"), log).code == (0 if accepted else 1)
+
+
 def test_the_scenario_of_the_option_comes_before_that_of_the_header(capsys: Capture, tmp_path: Path) -> None:
     log = written(tmp_path, HEADER, {"crash": "clerk.rest"})
 

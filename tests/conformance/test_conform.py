@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 
+from checker.conformance.adapter import Action
 from checker.engines import columnar
 from checker.exploration import Limits
 from model.loader import load_file
 from model.system import TransitionSystem
 from tests.conformance.commands import OFFICE, ROOT, STAMPS, answered, ran
+from tests.conformance.office import Office
 
 NODE = shutil.which("node")
 EXAMPLE = f"node {ROOT / 'docs' / 'examples' / 'submission.mjs'}"
@@ -188,6 +191,26 @@ def test_out_of_time_is_inconclusive(capsys: Capture) -> None:
 
     assert done.code == 3
     assert "out of time" in done.words
+
+
+class Interrupted(Office):
+    """Somebody presses Ctrl-C while it is driven."""
+
+    performed = 0
+
+    def perform(self, action: Action) -> None:
+        self.performed += 1
+        if self.performed == 100:
+            signal.raise_signal(signal.SIGINT)
+        super().perform(action)
+
+
+def test_an_interrupt_ends_it_after_this_action_with_what_was_covered(capsys: Capture) -> None:
+    arguments = ("--adapter", "tests.conformance.test_conform:Interrupted")
+    done = ran(capsys, "conform", STAMPS, "-s", "baseline", *arguments)
+
+    assert done.code == 3
+    assert "of 277 transitions, in 1 run of 100 actions; cut short: interrupted" in done.words
 
 
 # --- The example in another language ---

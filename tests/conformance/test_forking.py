@@ -112,6 +112,7 @@ def test_nobody_outlives_whoever_started_them(tmp_path: Path, victim: str) -> No
             from pathlib import Path
             from checker.conformance.forking import Zygote
             zygote = Zygote({MODULE!r})
+            Path({str(tmp_path / "directory")!r}).write_text(zygote._directory.name)
             Path({str(tmp_path / "zygote")!r}).write_text(str(zygote.pid))
             zygote.run("{MODULE}:stay", {str(tmp_path)!r})""",
         ],
@@ -125,6 +126,7 @@ def test_nobody_outlives_whoever_started_them(tmp_path: Path, victim: str) -> No
     assert _gone(pids["child"])
     if victim == "caller":
         assert _gone(pids["grandchild"])
+        assert not Path((tmp_path / "directory").read_text("utf-8")).exists()
     else:
         os.kill(pids["grandchild"], signal.SIGKILL)  # what children start is theirs to look after in that case
 

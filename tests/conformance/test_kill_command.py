@@ -73,6 +73,15 @@ def test_an_answer_is_what_its_schema_says(arguments: list[str], code: int, capf
     assert document["exit_code"] == code
 
 
+@pytest.mark.parametrize("defect", ["", "looks_nothing_up"])
+def test_it_does_not_matter_how_many_errands_are_done_at_once(defect: str, capfd: pytest.CaptureFixture[str]) -> None:
+    answers = []
+    for workers in ("1", "2"):
+        assert _kill("--json", "--defect", defect, "--workers", workers) == bool(defect)
+        answers.append(json.loads(capfd.readouterr().out))
+    assert answers[0] == answers[1]
+
+
 @pytest.mark.parametrize(
     ("adapter", "arguments", "said"),
     [

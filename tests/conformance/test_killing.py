@@ -95,11 +95,11 @@ class Excused(Idle):
 class WronglyExcused(Adapter):
     """It has a reason for what is not so."""
 
-    unreached: Mapping[str, str] = {"worker.look_up": "it never has to"}
+    unreached: Mapping[str, str] = {"worker.look_up": "it never has to", "worker.polish": "it is fine as it is"}
 
 
 @pytest.mark.parametrize(
-    ("adapter", "never", "excused", "stale"), [(Idle, 4, 0, 0), (Excused, 0, 4, 0), (WronglyExcused, 0, 0, 1)]
+    ("adapter", "never", "excused", "stale"), [(Idle, 4, 0, 0), (Excused, 0, 4, 0), (WronglyExcused, 0, 0, 2)]
 )
 def test_kill_points_on_one_side_only_fail_unless_there_is_a_reason(
     adapter: type[Adapter], never: int, excused: int, stale: int
@@ -140,6 +140,7 @@ def test_kills_inside_a_step_and_restarts_and_stops_are_followed() -> None:
     ("defect", "message"),
     [
         ("waits", "press waits while the model has it at stopped"),
+        ("stops_early", "press has stopped while the model has it at print"),
         ("never_tears", "page is blank, in the model torn"),
         ("tears_too_soon", "page is torn, in the model blank"),
         ("takes_turns", "came by fewer kill points than the same run before"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from checker.conformance.adapter import (
     UnknownSetting,
 )
 from checker.conformance.remote import connect
-from tests.cli.schemas import validator
+from tests.cli.schemas import DIRECTORY, validator
 from tests.conformance.commands import ROOT, STAMPS, answered, ran
 
 NODE = shutil.which("node")
@@ -181,3 +183,43 @@ def test_what_goes_back_and_forth_is_what_the_schema_says(lines: list[Any]) -> N
 @pytest.mark.parametrize("line", [{"do": "sing"}, {"okay": 1}, {"ok": 1, "refused": ""}, {"do": "perform"}, []])
 def test_the_schema_refuses_other_lines(line: Any) -> None:
     assert list(validator("adapter").iter_errors(line)) != []
+
+
+def test_the_page_on_adapters_shows_lines_that_are_what_the_schemas_say() -> None:
+    page = (ROOT / "docs" / "adapters.md").read_text(encoding="utf-8")
+    said = [json.loads(text) for text in re.findall(r"`(\{.*?\})`", page) if '": ' in text]
+    logged = [
+        json.loads(line) for block in re.findall(r"```json\n(.*?)```", page, re.DOTALL) for line in block.splitlines()
+    ]
+
+    requests = {line["do"] for line in said if "do" in line}
+    assert requests == {"hello", "reset", "perform", "observe", "offers", "errands", "launch", "close"}
+    assert [error.message for line in said for error in validator("adapter").iter_errors(line)] == []
+    assert len(logged) == 3
+    assert [error.message for line in logged for error in validator("log").iter_errors(line)] == []
+
+
+@pytest.mark.parametrize(
+    ("definition", "request_"),
+    [
+        ("greeting", "hello"),
+        ("observation", "observe"),
+        ("offers", "offers"),
+        ("errands", "errands"),
+        ("ended", "launch"),
+    ],
+)
+def test_an_answer_is_what_the_schema_says_of_its_request(definition: str, request_: str, lines: list[Any]) -> None:
+    adapter = connect(command("well"), 30)
+    assert isinstance(adapter, Killable)
+    adapter.reset(Setting({}))
+    adapter.observe()
+    adapter.offers()
+    adapter.errands()
+    adapter.launch(Launch("clerk"), 1)
+    adapter.close()
+
+    (answer,) = (after["ok"] for before, after in pairwise(lines) if before.get("do") == request_)
+    schema = json.loads((DIRECTORY / "adapter.schema.json").read_text(encoding="utf-8"))
+    narrowed = {**schema, "oneOf": [{"$ref": f"#/$defs/{definition}"}]}
+    assert list(validator("adapter").evolve(schema=narrowed).iter_errors(answer)) == []

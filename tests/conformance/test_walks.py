@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,27 @@ def test_a_walk_that_went_wrong_is_gone_again_on_the_shortest_way() -> None:
     assert walk.rejection is not None
     assert walk.rejection.event.label == "empty"
     assert len(walk.acceptor.events) <= len(failed.acceptor.events)
+
+
+class Lavish(Office):
+    """Offers to decide more than the clerk comes to."""
+
+    def offers(self) -> Sequence[Action]:
+        return [replace(offer, choices=(*offer.choices, "gold")) for offer in super().offers()]
+
+    def perform(self, action: Action) -> None:
+        wanted = 1 if action.step == "pick" and action.kind == "step" else 0
+        super().perform(replace(action, choices=action.choices[:wanted]))
+
+
+def test_what_is_decided_beforehand_and_never_comes_up_is_no_difference() -> None:
+    system = TransitionSystem.of(BASELINE)
+    walk = Walk(BASELINE, system, Lavish())
+    for offer in (walk.offers()[0], walk.offers()[0]):
+        walk.take(offer)
+        assert walk.rejection is None
+    walk.take(Action("step", "clerk", 0, "pick", ("gold", "red")))
+    assert rejection_of(Wandered(failed=walk)).event.choices == ("gold", "red")
 
 
 def test_hypothesis_walks_an_honest_system() -> None:
