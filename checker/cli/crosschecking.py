@@ -137,9 +137,7 @@ def kill(
     seconds: AnswerSeconds = 30.0,
     defect: Defect = "",
     defects: Defects = False,
-    pairs: Annotated[
-        bool, typer.Option("--pairs/--singles", help="Kill each recovery as well, at each of its kill points, or not.")
-    ] = True,
+    pairs: Annotated[bool, typer.Option("--pairs/--singles", help="Whether to kill each recovery as well.")] = True,
     as_json: AsJson = False,
     max_states: MaxStates = None,
     timeout: Timeout = None,
@@ -153,7 +151,7 @@ def kill(
     those of the implementation. A deliberate mistake is looked for with one kill at most.
 
     Without SPEC: all bundled specifications that have a reference implementation, in the scenarios that say `conform`
-    and allow crashes anywhere.
+    and allow crashes anywhere; pairs in the first of them, single kills in the others.
 
     Exit codes: 0 no difference, 1 a difference, with where it was killed, 2 bad input or a broken adapter, 3 cut short.
     """

@@ -160,7 +160,7 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
             raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)])
         both: KillableAdapter = adapter
         how = How(
-            kills=2 if options.pairs else 1,
+            kills=1,
             errands=tuple(options.errands),
             defect=options.defect,
             workers=runner.options.workers,
@@ -169,8 +169,10 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
         )
         explored = _explored(implementation, options, runner)
         found = 0
-        for claim, exploration in explored:
-            killed = _one(both, claim, exploration, how, implementation)
+        for number, (claim, exploration) in enumerate(explored):
+            # What recovers a recovery is the same code everywhere: unless scenarios are named, pairs in the first one.
+            pairs = options.pairs and (number == 0 or bool(options.scenarios))
+            killed = _one(both, claim, exploration, replace(how, kills=2 if pairs else 1), implementation)
             found += bool(killed.errands)
             if killed.errands:
                 yield killed
@@ -181,7 +183,7 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
             raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)])
         if options.defects:
             for defect in adapter.defects:
-                report.caught[defect] = _caught(both, explored, replace(how, kills=1, defect=defect))
+                report.caught[defect] = _caught(both, explored, replace(how, defect=defect), implementation)
 
 
 def _explored(
@@ -222,18 +224,19 @@ def _kills_anywhere(claim: Scenario) -> bool:
     return any(budget.limit is None and budget.at is None for budget in crashes)
 
 
+def _made(implementation: Implementation) -> KillableAdapter:
+    made = implementation.make()
+    assert isinstance(made, Killable)
+    both: KillableAdapter = made
+    return both
+
+
 def _one(
     adapter: KillableAdapter, claim: Scenario, exploration: Exploration, how: How, implementation: Implementation
 ) -> Killed:
-    def make() -> KillableAdapter:
-        made = implementation.make()
-        assert isinstance(made, Killable)
-        both: KillableAdapter = made
-        return both
-
     started = time.monotonic()
     try:
-        killed = kill_scenario(adapter, claim, exploration, how, make)
+        killed = kill_scenario(adapter, claim, exploration, how, lambda: _made(implementation))
     except NoErrand as error:
         help_text = did_you_mean(error.name, error.known, known="there is")
         diagnostic = Diagnostic(Code.OPTION_VALUE, f"there is no errand {quoted(error.name)}", None, help=help_text)
@@ -242,11 +245,16 @@ def _one(
     return killed
 
 
-def _caught(adapter: KillableAdapter, explored: Sequence[tuple[Scenario, Exploration]], how: How) -> str:
+def _caught(
+    adapter: KillableAdapter,
+    explored: Sequence[tuple[Scenario, Exploration]],
+    how: How,
+    implementation: Implementation,
+) -> str:
     """Return by what a deliberate mistake shows, empty where by nothing."""
     for claim, exploration in explored:
         try:
-            killed = kill_scenario(adapter, claim, exploration, how)
+            killed = kill_scenario(adapter, claim, exploration, how, lambda: _made(implementation))
         except UnknownSetting:
             continue  # the mistake is none of this variant
         except AdapterFailed as error:
