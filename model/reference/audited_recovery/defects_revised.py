@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from model.reference.audited_recovery.files import Observed
-from model.reference.audited_recovery.judgement import Refusal, judge_surroundings
+from model.reference.audited_recovery.judgement import Refusal
 from model.reference.audited_recovery.locks import Acquired, OwnerRecord, decode
 from model.reference.audited_recovery.party import Answer
 from model.reference.audited_recovery.revised import ForcingOperator, Retirement, RetiringOwner
@@ -143,19 +143,6 @@ class ForceMeansEverything(ForcingOperator):
         return None
 
 
-class LifeLeftOut(ForcingOperator):
-    """Asks everything of a run but whether it is alive and proven to have ended."""
-
-    def preview(self) -> Refusal | None:
-        """Look at the surroundings only."""
-        return self.recheck()
-
-    def recheck(self) -> Refusal | None:
-        """Look at lock and surroundings only."""
-        situation = self.run.look(self.party)
-        return Refusal.LOCKED if situation.lock is not None else judge_surroundings(situation)
-
-
 class NoEvent(ForcingOperator):
     """Leaves no event."""
 
@@ -181,7 +168,6 @@ REVISED_DEFECTS: Mapping[str, RevisedCast] = {
     "resume-in-ruins": RevisedCast(ResumeInRuins),
     "release-uncompared": RevisedCast(ReleaseUncompared),
     "force-means-everything": RevisedCast(operator=ForceMeansEverything),
-    "life-left-out": RevisedCast(operator=LifeLeftOut),
     "no-event": RevisedCast(operator=NoEvent),
     "no-completion": RevisedCast(operator=NoCompletion),
 }
