@@ -12,12 +12,13 @@ import os
 import re
 import shutil
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checker.conformance.adapter import Action, Ended, Launch, Plain, Refused, Setting, UnknownSetting
+from checker.conformance.adapter import Action, Ended, Launch, Observation, Plain, Refused, Setting, UnknownSetting
 from checker.conformance.forking import Zygote, quick_directory
 from checker.conformance.standins import StandIn, Stepped
 from model.reference.audited_recovery import files
@@ -137,9 +138,11 @@ class Player:
         self.come_alive()
 
 
-class AuditedAdapter:
+class AuditedAdapter(ABC):
     """A run, its owners and its operators; subclasses say which programs they run and what else there is."""
 
+    observes: Sequence[str]
+    defects: Sequence[str]
     parts: Sequence[Part] = tuple(Part)
     child = ""
     """`module:function` that runs a process of its own."""
@@ -159,21 +162,29 @@ class AuditedAdapter:
 
     # -- what subclasses say ---------------------------------------------------------------------------------------
 
+    @abstractmethod
     def cast(self, setting: Setting) -> dict[tuple[str, int], Player]:
         """Return the processes of a setting.
 
         Raises:
             UnknownSetting: the implementation has no such parameter, variant or defect.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def happen(self, action: Action) -> None:
         """Let the environment do something.
 
         Raises:
             Refused: it cannot be done now.
         """
-        raise NotImplementedError
+
+    @abstractmethod
+    def observe(self) -> Observation:
+        """Return the model's variables as they are now."""
+
+    @abstractmethod
+    def offers(self) -> Sequence[Action]:
+        """Return what may be tried now."""
 
     # -- the adapter -----------------------------------------------------------------------------------------------
 
@@ -361,3 +372,13 @@ def come_by_all(process: str, turn: Iterator[str], come_by: Callable[[str], None
         come_by(f"{process}.{point}")
         points.append(point)
     return "stopped" if len(points) > 2 else "waiting"
+
+
+def acts_of_an_owner() -> tuple[list[Action], list[Action]]:
+    """Return what an owner does until it is at work, and what it does from there to its release.
+
+    It is stepped in this process, with a stand-in that lives, so that others meet a living owner.
+    """
+    labels = ("start", "look", "create", "leave_gate", "begin", "prove", "close", "compare", "unlink")
+    actions = [Action("step", "owner", 0, label) for label in labels]
+    return actions[:5], actions[5:]

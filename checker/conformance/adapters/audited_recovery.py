@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from checker.conformance.adapter import Action, Errand, Launch, Observation, Plain, Refused, Setting, UnknownSetting
-from checker.conformance.audited import ANSWERS, RUN, AuditedAdapter, Fate, Player, come_by_all, hosts
+from checker.conformance.audited import ANSWERS, RUN, AuditedAdapter, Fate, Player, acts_of_an_owner, come_by_all, hosts
 from checker.conformance.forking import ComeBy
 from model.reference.audited_recovery.defects import DEFECTS, Cast
 from model.reference.audited_recovery.holding import ReclaimHolds
@@ -175,11 +175,15 @@ class Adapter(AuditedAdapter):
         if not self.setting.parameters["operators"]:
             return [Errand("two executions", (owner, last))]
         operator = Launch("operator", 0)
-        lost = Action("step", "others", 0, "lose_transcript", faults=("transcript_lost",))
-        return [
+        begun, ended = acts_of_an_owner()
+        errands = [
             Errand("an execution, a recovery, another execution", (owner, operator, last)),
-            Errand("a recovery without a transcript", (lost, operator, owner)),
+            Errand("a recovery beside a living owner", (*begun, operator, *ended, last)),
         ]
+        if self.setting.parameters["operations"] != "only_unlock":
+            lost = Action("step", "others", 0, "lose_transcript", faults=("transcript_lost",))
+            errands.append(Errand("a recovery without a transcript", (lost, operator, owner)))
+        return errands
 
 
 def players_of(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from checker.conformance.adapter import Action, Errand, Launch, Observation, Plain, Refused, Setting, UnknownSetting
-from checker.conformance.audited import ANSWERS, RUN, AuditedAdapter, Fate, Player, come_by_all, hosts
+from checker.conformance.audited import ANSWERS, RUN, AuditedAdapter, Fate, Player, acts_of_an_owner, come_by_all, hosts
 from checker.conformance.forking import ComeBy
 from model.reference.audited_recovery.defects_revised import REVISED_DEFECTS, OwnerWithOneLook, RevisedCast
 from model.reference.audited_recovery.holding import ReclaimHolds
@@ -140,15 +140,20 @@ class Adapter(AuditedAdapter):
         """Return the runs that are worth killing."""
         owner = Launch("owner", 0)
         last = Launch("owner", int(str(self.setting.parameters["owners"])) - 1)
-        retired = Errand("an execution, and another one", (owner, last, owner))
+        begun, ended = acts_of_an_owner()
+        errands = [Errand("an execution, and another one", (owner, last, owner))]
+        if last != owner:
+            errands.append(Errand("an execution beside a living owner", (*begun, last, *ended, last)))
         if not self.setting.parameters["operators"]:
-            return [retired]
+            return errands
         operator = Launch("operator", 0)
+        killed = Action("crash", "owner", 0, "begin", faults=("crash_owner",))
         lost = Action("step", "others", 0, "lose_transcript", faults=("transcript_lost",))
         return [
-            retired,
+            *errands,
             Errand("an execution, a forced reclaim, a vain resumption", (owner, last, operator, owner)),
             Errand("a forced reclaim without a transcript", (lost, operator, owner)),
+            Errand("a forced reclaim beside a dead owner's lock", (*begun[:-1], killed, operator, owner)),
         ]
 
 
