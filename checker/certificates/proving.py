@@ -94,7 +94,8 @@ def prove(task: Task) -> Proved:
 def _proved(task: Task, source: Source, claim: Scenario) -> Rechecked:
     system = TransitionSystem.of(claim)
     exploration = from_document(task.exploration, system)
-    files = make_certificate(source, claim, system, exploration, Limits()).files(versions())
+    limits = Limits(deadline=time.monotonic() + task.options.seconds if system.naturals else None)
+    files = make_certificate(source, claim, system, exploration, limits).files(versions())
     with contextlib.ExitStack() as stack:
         if task.directory is not None:
             task.directory.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from checker.certificates.memory import remember, remembered
 from checker.certificates.proving import Occupied, Task, prove_all
 from checker.certificates.rechecking import RecheckOptions
 from checker.commands.refusal import BadInput
-from checker.identity import claim_hash
+from checker.identity import certified_hash
 from checker.judgement import ScenarioReport
 from checker.reporting.certificates import ProofReport
 from checker.reporting.progress import ProgressLine
@@ -73,7 +73,7 @@ def prove_missing(checked: CheckedFile, workers: int, cache: Cache, progress: Pr
         report
         for report in checked.report.scenarios
         if not _no_certificate(report)
-        and remembered(cache, claim_hash(source, checked.claim(report), report.exploration.system)) is None
+        and remembered(cache, certified_hash(source, checked.claim(report), report.exploration.system)) is None
     ]
     options = RecheckOptions(SOLVERS, SECONDS_AN_OBLIGATION)
     for each in prove_reports({file: (source, missing)}, None, options, workers, cache, progress.tell)[file]:

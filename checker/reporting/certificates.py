@@ -60,9 +60,10 @@ def certificate_lines(found: Rechecked, width: int) -> Iterator[Line]:
     if found.unreadable:
         yield from flowed((*start, ("", ": ")), sentence("", found.unreadable), width=width, rest=blank(6), gap=" ")
         return
+    size = f"{found.states:,} states  {found.nodes:,} nodes" if found.nodes else found.means
     yield (
         *start,
-        ("", f"  {found.states:,} states  {found.nodes:,} nodes  {found.obligations} obligations"),
+        ("", f"  {size}  {found.obligations} obligations"),
         ("dim", f"  {', '.join(found.refused)}"),
     )
     yield from _remarks(found, width)
@@ -113,6 +114,7 @@ def certificate_document(found: Rechecked) -> Document:
         "specification": found.specification,
         "scenario": found.scenario,
         "sha256": found.sha256,
+        "means": found.means,
         "states": found.states,
         "nodes": found.nodes,
         "obligations": found.obligations,
@@ -158,28 +160,30 @@ def _proof_lines(command: str, files: Mapping[str, tuple[str, Sequence[ProofRepo
     yield "[docs/proofs.md](../docs/proofs.md) says what that means."
     yield ""
     yield "*Shown* are properties that hold and that the certificate covers; a scenario is *proved* where these are all"
-    yield "that it asks about. Nodes are those of the invariant. The hashes are of the scenario and of its obligations."
+    yield "that it asks about. *By* is the size of the invariant, a decision diagram of the reachable states; where"
+    yield "numbers have no end, it is induction, for all of them. The hashes are those of scenario and obligations."
     for name, (title, proofs) in files.items():
         yield ""
         yield f"## {cell(title)}"
         yield ""
         yield f"`{name}`"
         yield ""
-        yield "| Scenario | Verdict | States | Nodes | Obligations | Shown | Not covered | Scenario | Obligations |"
-        yield "|---|---|--:|--:|--:|---|---|---|---|"
+        yield "| Scenario | Verdict | States | By | Obligations | Shown | Not covered | Scenario | Obligations |"
+        yield "|---|---|--:|---|--:|---|---|---|---|"
         yield from (_row(each) for each in proofs)
 
 
 def _row(each: ProofReport) -> str:
     found, report = each.found, each.proved
-    start = [report.name, report.verdict.value, f"{report.exploration.states:,}"]
+    states = "without end" if report.exploration.system.naturals else f"{report.exploration.states:,}"
+    start = [report.name, report.verdict.value, states]
     if found is None:
         cells = [*start, "", "", "", each.reason, "", ""]
     else:
         remark = "" if found.outcome is Outcome.ACCEPTED else f"{found.outcome.value}; "
         cells = [
             *start,
-            f"{found.nodes:,}",
+            f"{found.nodes:,} nodes" if found.nodes else found.means,
             str(found.obligations),
             ", ".join(found.shown),
             remark + ", ".join(found.not_shown),

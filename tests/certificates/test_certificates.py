@@ -30,10 +30,8 @@ from checker.certificates.making import NoCertificate, make_certificate, version
 from checker.certificates.obligations import Ranking
 from checker.certificates.proving import Occupied, write_certificate
 from checker.certificates.rechecking import Outcome, Rechecked, RecheckOptions, recheck
-from checker.engines import columnar
 from checker.engines.reachable import Reachable
 from checker.exploration import Limits
-from model.loader import load_file
 from model.source import Source
 from model.system import TransitionSystem
 from tests.certificates.office import TEXT, certificate, explored, scenario
@@ -135,6 +133,7 @@ def with_states(made: Certificate, keep: Callable[[np.ndarray[Any, Any]], np.nda
     """Return a certificate whose invariant has other states."""
     sizes = [slot.domain.size for slot in made.system.slots]
     states = keep(Reachable(made.system, Limits()).positions)
+    assert isinstance(made.invariant, Diagram)
     return replace(made, invariant=diagram_of(states, sizes, made.invariant.order))
 
 
@@ -170,6 +169,7 @@ def test_a_forgotten_initial_state_is_found() -> None:
 
 def test_an_invariant_that_holds_everything_is_not_safe() -> None:
     made = certificate()
+    assert isinstance(made.invariant, Diagram)
     failing = refused(replace(made, invariant=Diagram((), TRUE, made.invariant.order), rankings={}))
 
     assert "always-once" in failing
@@ -405,13 +405,3 @@ def test_a_certificate_replaces_the_one_of_before(folder: Path) -> None:
 
     assert not (folder / "action-999-left-over.smt2").exists()
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
-
-
-def test_numbers_without_end_have_no_certificate() -> None:
-    path = Path(__file__).resolve().parents[2] / "spec" / "unbounded" / "any_attempt.yaml"
-    claim = next(iter(load_file(path).scenarios.values()))
-    system = TransitionSystem.of(claim)
-    (found,) = columnar.explore([system], Limits())
-
-    with pytest.raises(NoCertificate, match="nat"):
-        make_certificate(Source(path.name, path.read_text(encoding="utf-8")), claim, system, found, Limits())

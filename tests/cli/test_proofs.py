@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -171,6 +172,27 @@ def test_a_refuted_certificate_of_our_own_is_a_disagreement(
 
     assert killpoint("prove", "lamp.yaml", *ALONE).code == 5
     assert killpoint("check", "lamp.yaml", "--certify", *ALONE).code == 5
+
+
+def test_what_is_bounded_is_proved_for_all_numbers_by_induction(killpoint: Killpoint, here: Path) -> None:
+    tickets = ["tickets.yaml", "--scenario", "baseline"]
+    shutil.copy(Path(__file__).parent / "data" / "tickets.yaml", here)
+    with (here / "tickets.yaml").open("a", encoding="utf-8") as specification:
+        specification.write("bound: 4\n")
+
+    def found() -> dict[str, Any]:
+        scenario: dict[str, Any] = killpoint("check", *tickets, "--json").json["files"][0]["scenarios"][0]
+        return scenario
+
+    assert found()["verdict"] == "bounded"
+    done = killpoint("prove", *tickets, "--reports", "record", *ALONE)
+    text = (here / "record" / "proofs.md").read_text(encoding="utf-8")
+
+    assert done.code == 0
+    assert found()["verdict"] == "proved"
+    assert not any("exceeds the bound" in each for each in found()["not_covered"])
+    assert "| baseline | proved | without end | induction over 1 state |" in text
+    assert problems("prove", killpoint("prove", *tickets, "--json", *ALONE).json) == []
 
 
 @pytest.mark.slow
