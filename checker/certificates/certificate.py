@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, assert_never
 
+from checker.backends.smt.relation import Relation
 from checker.certificates.diagram import Diagram, Node
 from checker.certificates.inductive import LOGIC as LOGIC_OF_INDUCTION
 from checker.certificates.inductive import Induction, induction_document, induction_from, inductive_obligations
@@ -64,6 +65,8 @@ class Certificate:
     """By `possible` property a trace to where it is true."""
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     """By `recoverable` property how far states are from its goal, and what leads closer."""
+    relation: Relation | None = field(default=None, compare=False, repr=False)
+    """The system as terms, if somebody has them already: to make them takes time."""
 
     @property
     def folder(self) -> str:
@@ -106,22 +109,26 @@ class Certificate:
         if isinstance(self.invariant, Induction):
             return tuple(inductive_obligations(self.system, self.invariant))
         claimed = [p.name for p in asked_properties(self.claim) if p.kind in INVARIANT_KINDS and self._claims(p)]
-        return tuple(Obligations(self.system, self.invariant, claimed, self.rankings).all())
+        return tuple(Obligations(self.system, self.invariant, claimed, self.rankings, self.relation).all())
 
     @cached_property
     def digest(self) -> str:
         """A hash of all obligations: certificates with the same one show the same by the same means."""
         return text_hash("".join(f"{each.name} {text_hash(each.text)}\n" for each in self.obligations))
 
-    def files(self, made_by: Mapping[str, str]) -> dict[str, str]:
-        """Return all files by their names; `made_by` are versions of what took part."""
-        texts = {
+    @cached_property
+    def given(self) -> dict[str, str]:
+        """The files that everything else is computed from, by their names."""
+        return {
             SPECIFICATION: self.source.text,
             INVARIANT: _written(invariant_document(self.invariant)),
             WITNESSES: _written({n: from_finding(self.system, finding) for n, finding in self.witnesses.items()}),
             RANKINGS: _written({name: ranking_document(each) for name, each in self.rankings.items()}),
         }
-        texts |= {f"{each.name}{SUFFIX}": each.text for each in self.obligations}
+
+    def files(self, made_by: Mapping[str, str]) -> dict[str, str]:
+        """Return all files by their names; `made_by` are versions of what took part."""
+        texts = self.given | {f"{each.name}{SUFFIX}": each.text for each in self.obligations}
         return {MANIFEST: manifest_text(self._manifest(texts, made_by)), **texts}
 
     def _manifest(self, texts: Mapping[str, str], made_by: Mapping[str, str]) -> Document:

@@ -63,13 +63,15 @@ def make_certificate(
     except CutShort as cut:
         raise NoCertificate(str(cut)) from cut
     invariant = small_diagram(reachable.positions, _sizes(system))
+    relation = Relation(system)
     return Certificate(
         source=source,
         claim=claim,
         system=system,
         invariant=invariant,
         witnesses=_witnesses(claim, exploration),
-        rankings=dict(_rankings(system, reachable, goals, invariant)),
+        rankings=dict(_rankings(relation, reachable, goals, invariant)),
+        relation=relation,
     )
 
 
@@ -91,14 +93,13 @@ def _witnesses(claim: Scenario, exploration: Exploration) -> dict[str, Finding]:
 
 
 def _rankings(
-    system: TransitionSystem, reachable: Reachable, goals: Sequence[str], invariant: Diagram
+    relation: Relation, reachable: Reachable, goals: Sequence[str], invariant: Diagram
 ) -> Iterator[tuple[str, Ranking]]:
     """Yield a ranking for each goal that can be reached from everywhere, in the invariant's order of slots."""
     if not goals:
         return
-    relation = Relation(system)
     numbers = {effect.action: number for number, effect in enumerate(relation.effects)}
-    sizes, order = _sizes(system), invariant.order
+    sizes, order = _sizes(relation.system), invariant.order
     for goal in goals:
         ways = reachable.ways(goal)
         used = {ways.actions[number] for number in np.unique(ways.helpful).tolist() if number >= 0}

@@ -52,7 +52,7 @@ class Obligations:
     """Writes the obligations of one system and one invariant.
 
     They say that the properties in `claimed` are true, that all others have values, and that from everywhere inside the
-    goals of the `recoverable` properties in `rankings` can be reached.
+    goals of the `recoverable` properties in `rankings` can be reached. `relation` is that of the system, if known.
     """
 
     def __init__(
@@ -61,11 +61,12 @@ class Obligations:
         invariant: Diagram,
         claimed: Collection[str],
         rankings: Mapping[str, Ranking],
+        relation: Relation | None = None,
     ) -> None:
         self.system = system
         self.claimed = claimed
         self.rankings = rankings
-        self.relation = Relation(system)
+        self.relation = relation if relation is not None and relation.system is system else Relation(system)
         self._invariant = DiagramText.of_set(invariant, system)
         self._writer = Writer()
         self._declared = [self._writer.declaration(constant) for constant in self.relation.constants]

@@ -405,3 +405,15 @@ def test_a_certificate_replaces_the_one_of_before(folder: Path) -> None:
 
     assert not (folder / "action-999-left-over.smt2").exists()
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+def test_what_was_just_made_is_checked_by_its_files_all_the_same(folder: Path) -> None:
+    made = certificate()
+    assert recheck(folder, ONLY_Z3, made=made) == recheck(folder, ONLY_Z3)
+
+    for tamper in TAMPERING:
+        copy = Path(shutil.copytree(folder, folder.parent / "copy" / folder.name))
+        tamper(copy)
+        found = recheck(copy, ONLY_Z3, made=made)
+        assert found.outcome in (Outcome.REFUTED, Outcome.UNREADABLE), tamper
+        shutil.rmtree(copy)

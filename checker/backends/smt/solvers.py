@@ -13,7 +13,8 @@ _PACKAGES: dict[SolverName, str] = {"z3": "z3-solver", "cvc5": "cvc5"}
 
 
 _BIT_VECTORS = "(set-logic QF_BV)"
-"""In a text without integers: vectors are then turned into truth values at once, which is faster."""
+"""In a text without integers: vectors are then turned into truth values at once, which is faster, and equations of
+vectors left as they are."""
 
 _RANKED = "(bvult rank"
 """In a text that compares ranks the truth values between them are better vectors too: cvc5 is three times as fast."""
@@ -75,6 +76,7 @@ def _cvc5(text: str, seconds: float) -> Answer:
     solver.setOption("tlimit-per", str(max(1, int(seconds * 1000))))
     if _BIT_VECTORS in text:
         solver.setOption("bitblast", "eager")
+        solver.setOption("bitwise-eq", "false")
     if _RANKED in text:
         solver.setOption("bool-to-bv", "all")
     parser = cvc5.InputParser(solver)
