@@ -18,7 +18,7 @@ help: ## list the targets
 check: $(VENV)/.installed ## check every specification in spec/ and refresh reports/
 	$(BIN)/killpoint check
 
-prove: $(VENV)/.installed ## certify every scenario in spec/ and write reports/proofs.md; takes long
+prove: $(VENV)/.installed ## certify every scenario in spec/ and write reports/proofs.md; takes minutes
 	$(BIN)/killpoint prove
 
 test: $(VENV)/.installed-test ## lint, type-check, check the import contracts, run the tests

@@ -38,6 +38,9 @@ WITNESSES: Final = "witnesses.json"
 RANKINGS: Final = "rankings.json"
 SUFFIX: Final = ".smt2"
 
+STATES_MAX: Final = 2_000_000
+"""With more states there is no certificate: beyond, building the diagram takes more than a gigabyte."""
+
 MADE_BY: Final = "made_by"
 """The key of the manifest under which versions stand: nothing else differs from one machine to another."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from checker.backends.smt.relation import Relation
 from checker.backends.smt.solvers import SOLVERS, solver_version
 from checker.backends.smt.unrolling import NO_ERROR
-from checker.certificates.certificate import Certificate
+from checker.certificates.certificate import STATES_MAX, Certificate
 from checker.certificates.diagram import Diagram, ranking_of
 from checker.certificates.inductive import Induction
 from checker.certificates.obligations import INVARIANT_KINDS, Ranking
@@ -26,10 +26,6 @@ from checker.judgement import asked_properties, explored_to_the_end
 from model.source import Source
 from model.specification import PropertyKind, Scenario
 from model.system import TransitionSystem
-
-STATES_MAX = 2_000_000
-"""With more states there is no certificate: beyond, building the diagram takes more than a gigabyte."""
-
 
 DEPTH = 10
 """An induction goes no further than to runs with so many transitions."""

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from checker.backends.smt.solvers import Answer
-from checker.certificates import rechecking
+from checker.certificates import making, rechecking
+from model import bundled
 from tests.cli.running import Edit, Killpoint
 from tests.cli.schemas import problems
 
@@ -129,6 +130,42 @@ def test_the_record_of_proofs_has_hashes_and_no_times(killpoint: Killpoint, here
 
     killpoint("check", "lamp.yaml", "--reports", "record")
     assert "proofs" in json.loads((here / "record" / "run.json").read_text(encoding="utf-8"))
+
+
+def test_a_run_over_everything_refreshes_the_record_and_two_runs_write_the_same(
+    killpoint: Killpoint, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = here.parent / "checkout"
+    (root / "spec").mkdir(parents=True)
+    (root / "model").mkdir()
+    (root / "pyproject.toml").touch()
+    for name in ("lamp.yaml", "tickets.yaml"):
+        shutil.copy(Path(__file__).parent / "data" / name, root / "spec")
+    with (root / "spec" / "tickets.yaml").open("a", encoding="utf-8") as specification:
+        specification.write("bound: 3\n")
+    monkeypatch.setattr(bundled, "_PACKAGE", root / "model")
+
+    killpoint("prove", *ALONE)
+    first = (root / "reports" / "proofs.md").read_bytes()
+    monkeypatch.chdir(root)
+    killpoint("prove", "--no-cache", "--workers", "2")
+
+    assert (root / "reports" / "proofs.md").read_bytes() == first
+    assert [line for line in first.decode().splitlines() if line.startswith("`")] == [
+        "`spec/lamp.yaml`",
+        "`spec/tickets.yaml`",
+    ]
+
+
+def test_what_has_too_many_states_is_in_the_record_with_the_limit(
+    killpoint: Killpoint, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "STATES_MAX", 14)
+    done = killpoint("prove", "lamp.yaml", "-s", "baseline", "--reports", "record", *ALONE)
+    text = (here / "record" / "proofs.md").read_text(encoding="utf-8")
+
+    assert done.code == 3
+    assert "| baseline | holds | 15 | | | | 15 states; certificates are made of up to 14 | " in text
 
 
 def test_exit_codes_of_recheck(killpoint: Killpoint, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
