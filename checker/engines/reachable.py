@@ -6,23 +6,19 @@ anything.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.backends.columns.program import Program, Tally, Words
+from checker.backends.columns.program import Program
 from checker.backends.columns.translation import Translation
-from checker.engines import frontier
-from checker.engines.widestates import WideCodec
+from checker.engines.columnsearch import ColumnSearch, in_parts
 from checker.exploration import Limits
 from model.specification import PropertyKind
 from model.system import TransitionSystem
 from model.transitions import Action
-
-_CHUNK = 1 << 16
-"""States looked at together."""
 
 
 class CutShort(Exception):
@@ -66,25 +62,12 @@ class Reachable:
             SpecificationError: a limit of the language is met in translation.
         """
         self._program = Program(Translation([system], goals), [0])
-        self._codec = WideCodec(self._program.packing.words) if self._program.wide else None
-        self._expander = self._program.expander()
-        layers: list[Words] = []
-        starts = [self._program.encode(0, state) for state in system.initial_states]
-        initial = tuple(np.array(column, np.uint64) for column in zip(*starts, strict=True))
-
-        def stop() -> bool:
-            return bool(limits.reason_to_stop(sum(map(len, layers))))
-
-        outcome = frontier.explore(
-            self._keys(initial),
-            lambda states: [self._keys(columns) for _, _, columns in self._successors(states, None)],
-            on_layer=lambda layer: layers.append(layer.states),
-            limits=frontier.Limits(stop=stop),
-        )
-        if not outcome.complete or stop():
-            raise CutShort(limits.reason_to_stop(sum(map(len, layers))) or "cut short")
-        keys = np.concatenate(layers)
-        self.positions = self._program.positions(self._words(keys))
+        self._search = ColumnSearch(self._program)
+        searched = self._search.search(limits)
+        if searched.cut:
+            raise CutShort(searched.cut)
+        keys = searched.keys
+        self.positions = self._program.positions(self._search.words_of(keys))
         self._order = np.argsort(keys)
         self._sorted = keys[self._order]
 
@@ -130,36 +113,18 @@ class Reachable:
             if claim.name == name and claim.kind is PropertyKind.RECOVERABLE
         ]
         select = self._program.selector(goals)
-        return np.concatenate([select(*self._words(part)) for _, part in self._parts()])
+        return np.concatenate([select(*self._search.words_of(part)) for part in in_parts(self._sorted)])
 
     def _fair_edges(self) -> _Edges:
         numbers = {action: number for number, action in enumerate(self._actions)}
         sources, targets, actions = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-        for start, part in self._parts():
-            for number, rows, columns in self._successors(part, np.arange(len(part))):
+        start = 0
+        for part in in_parts(self._sorted):
+            for number, rows, successors in self._search.transitions(part):
                 path = self._program.entries[number].path
                 if path.fair:
-                    assert rows is not None
                     sources.append((start + rows).astype(np.int32))
-                    targets.append(np.searchsorted(self._sorted, self._keys(columns)).astype(np.int32))
+                    targets.append(np.searchsorted(self._sorted, successors).astype(np.int32))
                     actions.append(np.full(len(rows), numbers[path.action], np.int32))
+            start += len(part)
         return _Edges(np.concatenate(sources), np.concatenate(targets), np.concatenate(actions))
-
-    def _parts(self) -> Iterator[tuple[int, Words]]:
-        for start in range(0, len(self._sorted), _CHUNK):
-            yield start, self._sorted[start : start + _CHUNK]
-
-    def _successors(
-        self, states: Words, rows: NDArray[np.int64] | None
-    ) -> list[tuple[int, NDArray[np.int64] | None, tuple[Words, ...]]]:
-        paths, events = (max(1, len(self._program.entries)), 1), (max(1, len(self._program.event_keys)), 1)
-        unheard = Tally(
-            np.zeros(paths, np.int64), np.zeros(events, np.int64), searching=[False] * len(self._program.claims)
-        )
-        return self._expander(*self._words(states), rows, unheard)
-
-    def _keys(self, columns: tuple[Words, ...]) -> Words:
-        return columns[0] if self._codec is None else self._codec.encode(columns)
-
-    def _words(self, keys: Words) -> tuple[Words, ...]:
-        return (keys,) if self._codec is None else tuple(self._codec.decode(keys))
