@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal, assert_never
 
@@ -33,6 +34,7 @@ class UnreadableText(Exception):
     """A solver cannot read the text."""
 
 
+@cache
 def solver_version(solver: SolverName) -> str:
     """Return the version of an installed solver, without loading it; empty where it is not installed."""
     try:
