@@ -55,5 +55,5 @@ $(VENV)/.installed: pyproject.toml $(VENV)/.created
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,pictures]'
 	@touch $@

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from checker.cli.answering import answer
-from checker.cli.application import app
+from checker.cli.application import Purpose, command
 from checker.cli.options import (
     AsJson,
     Bound,
@@ -28,7 +28,9 @@ from checker.cli.options import (
 from checker.verdict import ExitCode
 
 
-@app.command()
+@command(
+    Purpose.DECIDE, "check", "check spec/killed_workflow.yaml", "check killed_workflow -s baseline -p one_submission"
+)
 def check(
     *,
     specifications: Specifications = None,
@@ -52,6 +54,14 @@ def check(
     paranoid_states: Annotated[
         int, typer.Option("--paranoid-states", metavar="N", help="States of each claim that are compared one by one.")
     ] = 300,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
+    sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Also write SARIF 2.1.0.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Also write Markdown, for the summary of a job.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json-file", metavar="FILE", help="Also write what `--json` prints.")
+    ] = None,
     certify: Annotated[
         bool, typer.Option("--certify", help="Make certificates where they are missing; takes minutes.")
     ] = False,
@@ -69,6 +79,7 @@ def check(
     def run() -> ExitCode:
         from checker.commands.check import CheckOptions, run
         from checker.commands.choices import positive, raise_if_any
+        from checker.commands.exports import Exports
 
         raise_if_any(positive("--paranoid-states", paranoid_states))
         chosen = CheckOptions(
@@ -81,13 +92,17 @@ def check(
             reports,
             paranoid_states if paranoid else 0,
             certify,
+            Exports(junit, sarif, markdown, json_file),
         )
         return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     answer("check", run, as_json=as_json)
 
 
-@app.command()
+@command(
+    Purpose.DECIDE,
+    "explore killed_workflow --set attempts=1 --allow stale_lookup=1 --allow crash=1@coordinator.record_reply",
+)
 def explore(
     *,
     specification: Specification,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from checker.cli.answering import answer
-from checker.cli.application import app
+from checker.cli.application import Purpose, command
 from checker.cli.options import (
     AsJson,
     Engine,
@@ -31,7 +31,7 @@ from checker.cli.options import (
 from checker.verdict import ExitCode
 
 
-@app.command()
+@command(Purpose.PROVE, "prove killed_workflow -s baseline -o certificates")
 def prove(
     *,
     specifications: Specifications = None,
@@ -72,7 +72,7 @@ def prove(
     answer("prove", run, as_json=as_json)
 
 
-@app.command()
+@command(Purpose.PROVE, "recheck certificates --solver cvc5")
 def recheck(
     *,
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A certificate, or a directory of them.")],
@@ -104,7 +104,7 @@ def recheck(
     answer("recheck", run, as_json=as_json)
 
 
-@app.command()
+@command(Purpose.PROVE, "induct any_attempt")
 def induct(
     *,
     specification: Specification,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from checker.cli.answering import answer
-from checker.cli.application import app
+from checker.cli.application import Purpose, command
 from checker.cli.options import (
     AsJson,
     Bound,
@@ -26,7 +28,17 @@ from checker.cli.options import (
 from checker.verdict import ExitCode
 
 
-@app.command()
+class GraphFormat(StrEnum):
+    """What a graph can be written as."""
+
+    DOT = "dot"
+    GRAPHML = "graphml"
+    MERMAID = "mermaid"
+    SVG = "svg"
+    PNG = "png"
+
+
+@command(Purpose.UNDERSTAND, "show killed_workflow")
 def show(*, specification: Specification, as_json: AsJson = False) -> None:
     """Show what a specification declares.
 
@@ -41,7 +53,7 @@ def show(*, specification: Specification, as_json: AsJson = False) -> None:
     answer("show", run, as_json=as_json)
 
 
-@app.command("list")
+@command(Purpose.UNDERSTAND, "list", "list lock file", 'list --pattern "absence believed"', name="list")
 def list_specifications(
     *,
     words: Annotated[
@@ -69,7 +81,11 @@ def list_specifications(
     answer("list", run, as_json=as_json)
 
 
-@app.command()
+@command(
+    Purpose.UNDERSTAND,
+    "trace killed_workflow -s q-a1-slow-coordinator",
+    "trace killed_workflow -m submit-without-look-up -p one_submission",
+)
 def trace(
     *,
     specification: Specification,
@@ -101,7 +117,7 @@ def trace(
     answer("trace", run, as_json=as_json)
 
 
-@app.command()
+@command(Purpose.UNDERSTAND, "table killed_workflow", "table killed_workflow plan --all")
 def table(
     *,
     specification: Specification,
@@ -139,7 +155,7 @@ def table(
     answer("table", run, as_json=as_json)
 
 
-@app.command()
+@command(Purpose.UNDERSTAND, "explain KP201")
 def explain(
     *, code: Annotated[str, typer.Argument(metavar="CODE", help="KP201, 201 or UNKNOWN_NAME.")], as_json: AsJson = False
 ) -> None:
@@ -151,3 +167,73 @@ def explain(
         return run(code, as_json=as_json)
 
     answer("explain", run, as_json=as_json)
+
+
+@command(
+    Purpose.UNDERSTAND,
+    "graph killed_workflow --view situation -o situations.svg",
+    "graph killed_workflow --view run --format mermaid",
+)
+def graph(
+    *,
+    specification: Specification,
+    view: Annotated[
+        str, typer.Option("--view", metavar="VIEW", help="A view of the file, or variables with commas between them.")
+    ] = "",
+    scenario: OneScenario = "",
+    mutant: InsteadMutant = "",
+    form: Annotated[
+        GraphFormat | None, typer.Option("--format", help="Unless told, what the ending of the file says.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where to; to standard output unless told.")
+    ] = None,
+    loops: Annotated[bool, typer.Option("--loops", help="Also draw what stays in its situation.")] = False,
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+) -> None:
+    """Draw the transition graph seen through a view.
+
+    States that agree in the variables of the view are one situation. An arrow says which steps lead from one to
+    another, a dashed one that only a crash does; the situations in which an `always` property breaks are red.
+
+    Pictures need the extra `killpoint[pictures]`, and no program beside Python.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.graph import GraphOptions, run
+
+        chosen = GraphOptions(specification, view, scenario, mutant, form.value if form else "", out, loops, as_json)
+        return run(chosen, running_options(max_states, timeout, 1, Engine.COLUMNAR, no_cache=True, bound=bound))
+
+    answer("graph", run, as_json=as_json)
+
+
+@command(Purpose.UNDERSTAND, "step killed_workflow", "step killed_workflow -m submit-without-look-up")
+def step(
+    *,
+    specification: Specification,
+    scenario: OneScenario = "",
+    mutant: InsteadMutant = "",
+    seed: Annotated[int, typer.Option("--seed", help="Where random walks go.")] = 0,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+) -> None:
+    """Walk through a protocol by hand.
+
+    Lists what may happen, takes what you choose, goes back, lets a process crash, shows what its recovery would do, and
+    jumps to a violation. Reads commands from standard input; `h` lists them.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.step import StepOptions, run
+
+        return run(
+            StepOptions(specification, scenario, mutant, seed),
+            running_options(max_states, timeout, None, Engine.COLUMNAR, no_cache=False, bound=bound),
+        )
+
+    answer("step", run, as_json=False)

@@ -64,7 +64,7 @@ def write_itf(path: Path, loaded: Loaded, shown: ShownTrace) -> None:
     write_file(path, written(document))
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, text: str | bytes) -> None:
     """Write a file that an option names, whole or not at all.
 
     Raises:

@@ -6,14 +6,15 @@ anything.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.backends.columns.paths import GuardedPath
 from checker.backends.columns.program import Program
-from checker.backends.columns.translation import Translation
+from checker.backends.columns.translation import Claim, Translation
 from checker.engines.columnsearch import ColumnSearch, in_parts
 from checker.exploration import Limits
 from model.specification import PropertyKind
@@ -55,7 +56,7 @@ class Reachable:
     """
 
     def __init__(self, system: TransitionSystem, limits: Limits, goals: Collection[str] = ()) -> None:
-        """Explore; `goals` names the `recoverable` properties whose goals will be asked for.
+        """Explore; `goals` names the `recoverable` and `always` properties that will be asked for.
 
         Raises:
             CutShort: there are more states than allowed, or time is up.
@@ -106,25 +107,38 @@ class Reachable:
         return tuple(dict.fromkeys(entry.path.action for entry in self._program.entries if entry.path.fair))
 
     def _satisfying(self, name: str) -> NDArray[np.bool_]:
+        goals = [c for c in self._program.claims if c.name == name and c.kind is PropertyKind.RECOVERABLE]
+        return self._true(*goals)
+
+    def _true(self, *claims: Claim) -> NDArray[np.bool_]:
         terms = self._program.terms
-        goals = [
-            (terms.all_of((claim.term.value, terms.negation(claim.term.error))), claim.systems)
-            for claim in self._program.claims
-            if claim.name == name and claim.kind is PropertyKind.RECOVERABLE
-        ]
-        select = self._program.selector(goals)
+        wanted = [(terms.all_of((c.term.value, terms.negation(c.term.error))), c.systems) for c in claims]
+        select = self._program.selector(wanted)
         return np.concatenate([select(*self._search.words_of(part)) for part in in_parts(self._sorted)])
+
+    def transitions(self) -> Iterator[tuple[GuardedPath, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield all transitions in parts: a path, and the rows of `positions` where each of its own starts and ends."""
+        for path, sources, targets in self._transitions():
+            yield path, self._order[sources], self._order[targets]
+
+    def claims(self) -> dict[str, NDArray[np.bool_]]:
+        """Return where the properties that were asked for are true, by row of `positions`."""
+        by_row = np.argsort(self._order)
+        return {claim.name: self._true(claim)[by_row] for claim in self._program.claims}
+
+    def _transitions(self) -> Iterator[tuple[GuardedPath, NDArray[np.int64], NDArray[np.int64]]]:
+        start = 0
+        for part in in_parts(self._sorted):
+            for number, rows, successors in self._search.transitions(part):
+                yield self._program.entries[number].path, start + rows, np.searchsorted(self._sorted, successors)
+            start += len(part)
 
     def _fair_edges(self) -> _Edges:
         numbers = {action: number for number, action in enumerate(self._actions)}
         sources, targets, actions = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-        start = 0
-        for part in in_parts(self._sorted):
-            for number, rows, successors in self._search.transitions(part):
-                path = self._program.entries[number].path
-                if path.fair:
-                    sources.append((start + rows).astype(np.int32))
-                    targets.append(np.searchsorted(self._sorted, successors).astype(np.int32))
-                    actions.append(np.full(len(rows), numbers[path.action], np.int32))
-            start += len(part)
+        for path, starts, ends in self._transitions():
+            if path.fair:
+                sources.append(starts.astype(np.int32))
+                targets.append(ends.astype(np.int32))
+                actions.append(np.full(len(starts), numbers[path.action], np.int32))
         return _Edges(np.concatenate(sources), np.concatenate(targets), np.concatenate(actions))

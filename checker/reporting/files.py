@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str | bytes) -> None:
     """Write a file so that nobody ever sees half of it: beside it, to the disk, and then in its place.
 
     What is no ordinary file (a pipe, `/dev/stdout`) is written as it is.
@@ -20,7 +20,7 @@ def write_whole(path: Path, text: str) -> None:
     write_all({path: text})
 
 
-def write_all(texts: Mapping[Path, str]) -> None:
+def write_all(texts: Mapping[Path, str | bytes]) -> None:
     """Write several files, none before all of them are on the disk.
 
     Raises:
@@ -31,7 +31,7 @@ def write_all(texts: Mapping[Path, str]) -> None:
         for path, text in texts.items():
             target = path.resolve()
             if target.exists() and not target.is_file():
-                target.write_text(text, encoding="utf-8")
+                target.write_bytes(_bytes(text))
             else:
                 ready.append((_written_beside(target, text), target))
         for temporary, target in ready:
@@ -43,12 +43,12 @@ def write_all(texts: Mapping[Path, str]) -> None:
         _synchronise(directory)
 
 
-def _written_beside(target: Path, text: str) -> Path:
+def _written_beside(target: Path, text: str | bytes) -> Path:
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".new", dir=target.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(_bytes(text))
             stream.flush()
             os.fsync(stream.fileno())
         Path(name).chmod(mode)
@@ -56,6 +56,10 @@ def _written_beside(target: Path, text: str) -> Path:
         Path(name).unlink(missing_ok=True)
         raise
     return Path(name)
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
 
 
 def _umask() -> int:

@@ -59,6 +59,12 @@ def trace_lines(system: TransitionSystem, finding: Finding, conclusion: Conclusi
     return _Drawing(system, finding, width).lines(conclusion)
 
 
+def transition_items(system: TransitionSystem, before: State, step: TraceStep) -> tuple[Line, list[Line]]:
+    """Return what one transition is called, and what it changes."""
+    row = _Drawing(system, Finding(1, Trace(before, (step,))), 0).rows[1]
+    return row.action, list(row.items)
+
+
 class _Drawing:
     def __init__(self, system: TransitionSystem, finding: Finding, width: int) -> None:
         self.system = system

@@ -77,7 +77,8 @@ def test_no_other_distribution_provides_the_package(package: str) -> None:
 
 def test_libraries_are_declared_exactly_where_they_are_imported() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {canonical(re.split(r"[^\w.-]", requirement)[0]) for requirement in project["dependencies"]}
+    extras = [each for name, extra in project["optional-dependencies"].items() if name != "test" for each in extra]
+    declared = {canonical(re.split(r"[^\w.-]", each)[0]) for each in [*project["dependencies"], *extras]}
     providers = importlib.metadata.packages_distributions()
 
     foreign = {name for source in SOURCES for name in imported_names(source)} - sys.stdlib_module_names - {*PACKAGES}

@@ -38,6 +38,11 @@ COMMANDS = [
     ["induct", "lamp.yaml", "--depth", "1", "--property", "lit_once"],
     ["induct", "any_attempt", "--depth", "0", "--timeout", "1", "--property", "can_retry"],
     ["induct", "any_attempt", "--scenario", "nothing"],
+    ["graph", "killed_workflow", "--view", "run,submission"],
+    ["graph", "killed_workflow", "--view", "nothing"],
+    ["diff", "lamp.yaml", "lamp.yaml"],
+    ["diff", "audited_recovery", "audited_recovery_revised"],
+    ["diff", "lamp.yaml", "nothing.yaml"],
     ["explain", "KP201"],
     ["explain", "KP999"],
 ]

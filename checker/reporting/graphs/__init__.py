@@ -1,0 +1,1 @@
+"""Projected transition graphs as text for other tools, and as pictures."""
