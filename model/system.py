@@ -57,6 +57,7 @@ class Domain:
     low: int
     size: int
     literals: tuple[Value, ...] | None = None
+    counter: bool = False
     inner: Domain | None = None
     elements: Domain | None = None
     natural: bool = False
@@ -312,7 +313,7 @@ class TransitionSystem:
             case CounterType(limit=limit):
                 most = whole(constant_value(limit, self.parameters))
                 self._check_size(most + 1, 2, f"counter {most}", limit.span, limits.COUNTER_MAX + 1)
-                return Domain(0, most + 1)
+                return Domain(0, most + 1, counter=True)
             case RangeType(low=low, high=high):
                 assert low is not None, "only declared types have domains"
                 assert high is not None, "only declared types have domains"

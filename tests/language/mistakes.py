@@ -412,6 +412,12 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP611 a repair of nothing": _question(
         "{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"
     ),
+    "KP110 a word that `conform` does not know": ("  baseline: {}\n", "  baseline: {conform: transition}\n"),
+    "KP612 nothing to hold it against": [
+        ("  baseline: {}\n", "  baseline: {conform: transitions}\n"),
+        ("reference: ticket_office\n", ""),
+    ],
+    "KP612 situations without a view": ("  baseline: {}\n", "  baseline: {conform: situations}\n"),
     # --- Warnings ---
     "KP901 two stores at once": (
         "        sale[seat] = reserved\n",
