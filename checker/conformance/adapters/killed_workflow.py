@@ -54,6 +54,8 @@ _PARAMETERS = {
 }
 _PARAMETERS[_GATED] = {*_PARAMETERS[""], "gate_is_asked"}
 """The parameters that the implementation has, by the variants of the model that it can be."""
+_EAGER = 8
+"""How much more often coordinators act in random walks than people and jobs do."""
 
 
 @dataclass(slots=True)
@@ -241,8 +243,14 @@ class Adapter:
     # -- what may be tried -----------------------------------------------------------------------------------------
 
     def offers(self) -> Sequence[Action]:
-        """Return what everybody might do now, in each way that it may turn out."""
-        return [*self._offers_of_coordinators(), *self._offers_of_others()]
+        """Return what everybody might do now, in each way that it may turn out.
+
+        What coordinators do stands there several times: a run that is likely to be cancelled at once shows little.
+        """
+        return [
+            *self._offers_of_others(),
+            *(action for action in self._offers_of_coordinators() for _ in range(_EAGER)),
+        ]
 
     def _offers_of_coordinators(self) -> Iterator[Action]:
         now = self._ledger.read().head
