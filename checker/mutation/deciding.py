@@ -111,11 +111,13 @@ class Decider:
         if found.broken:
             each.fate, each.scenario, each.broken = Fate.KILLED, held.scenario.name, dict(found.broken)
             each.property, each.finding = next(iter(found.findings.items()))
+            each.system = found.system
             confirm_property(found.system, found.system.specification.properties[each.property], each.finding)
         elif found.failure is not None:
             assert found.failure.error is not None, "the evaluator has found it"
             confirm_failure(found.system, found.failure)
             each.fate, each.scenario, each.finding = Fate.ERROR, held.scenario.name, found.failure
+            each.system = found.system
             each.why = f"{found.failure.error.code.number}: {found.failure.error.message}"
         elif not found.complete:
             self._unfinished.setdefault(each.mutant.id, (held.scenario.name, found.cut))

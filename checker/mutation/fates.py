@@ -82,6 +82,8 @@ class Decided:
     broken: Mapping[str, int] = field(default_factory=dict)
     property: str = ""
     finding: Finding | None = None
+    system: TransitionSystem | None = None
+    """The mutant as it runs where it was decided."""
     why: str = ""
     asked: int = 0
     """How many scenarios run the text that it changes."""
@@ -114,7 +116,8 @@ class Credit:
 class MutationReport:
     """All mutants of a file, in the order of their texts.
 
-    `narrowed` says why the run was not about all of them; `unfinished` why it ended early.
+    `left_out` names scenarios that are said to hold, and do not. `narrowed` says why the run was not about all of the
+    mutants; `unfinished` why it ended early.
     """
 
     file: str
@@ -124,6 +127,7 @@ class MutationReport:
     decided: tuple[Decided, ...]
     credits: tuple[Credit, ...]
     stale: tuple[Stale, ...]
+    left_out: tuple[str, ...]
     narrowed: str
     unfinished: str
     seconds: float

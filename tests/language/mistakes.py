@@ -65,6 +65,11 @@ def _mutant(patch: str) -> Change:
     return FORGETFUL, f"forgetful: {patch}"
 
 
+def _equivalent(name: str) -> Change:
+    """Say of mutants that they are equivalent."""
+    return "reference: ticket_office", f"equivalent: {{'{name}': So.}}\nreference: ticket_office"
+
+
 def _question(question: str) -> Change:
     """Add a question."""
     return "reference: ticket_office", f"questions:\n  Q-1: {question}\nreference: ticket_office"
@@ -411,6 +416,8 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP611 a repair of nothing": _question(
         "{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"
     ),
+    "KP612 a place that does not exist": _equivalent("clerk.reserv/skip-step"),
+    "KP612 a place and no operator": _equivalent("clerk.reserve"),
     # --- Warnings ---
     "KP901 two stores at once": (
         "        sale[seat] = reserved\n",

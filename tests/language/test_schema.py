@@ -373,6 +373,7 @@ REFUSED: dict[str, Change] = {
     "a question that one scenario answers twice": put("questions Q-1 shown_by", ["forgetful", "forgetful"]),
     "a question with a word of its own": put("questions Q-2 answer", "yes"),
     "a reason that is a list": put("unused", {"clerk.rest": ["nobody rests"]}),
+    "a reason that is a number": put("equivalent", {"clerk.rest/skip-step": 3}),
     "a view that is a text": put("views overview", "sale"),
     # Values.
     "another version": put("language", 2),
@@ -462,6 +463,7 @@ def spacious() -> Any:
     steps["detailed"] = {"do": "if not fresh(ledger): goto(rest)\ngoto(record)\n", "atomic": False}
     root["scenarios"]["placed"] = {"allow": {"crash": {"at": ["clerk.record"], "at_most": 1}}}
     root["unused"] = {"clerk.detailed": "an example"}
+    root["equivalent"] = {"clerk.detailed/*": "an example"}
     root["questions"] = {
         "Q-1": {"asks": "Why?", "shown_by": ["forgetful"], "lesson": "So.", "repaired_by": ["baseline"]},
         "Q-2": {"asks": "When?", "unanswered": "nobody knows"},

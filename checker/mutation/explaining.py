@@ -1,0 +1,48 @@
+"""The reasons that a file gives for survivors, and whether they are true."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from checker.mutation.fates import Decided, Fate, Stale
+from model.specification import SpecificationFile
+
+_NO_SURVIVORS = {
+    Fate.KILLED: "is killed",
+    Fate.ERROR: "comes to a run-time error",
+    Fate.VACUOUS: "leaves something unused",
+    Fate.INVALID: "is no protocol",
+}
+
+
+def fits(pattern: str, name: str) -> bool:
+    """Tell whether a pattern, in which `*` stands for any text, fits a name."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL) is not None
+
+
+def apply_reasons(file: SpecificationFile, decided: Sequence[Decided]) -> None:
+    """Give each survivor the first reason that fits it."""
+    for each in decided:
+        if each.fate is Fate.SURVIVED:
+            found = (reason for entry, reason in file.equivalent.items() if fits(entry, each.mutant.id))
+            each.explained = next(found, "")
+
+
+def stale_reasons(file: SpecificationFile, decided: Sequence[Decided], *, whole: bool) -> tuple[Stale, ...]:
+    """Return the entries that fit a mutant which does not survive, or no mutant at all.
+
+    Where a run was not about the whole file, `whole` says so, and what fits nothing is not spoken of.
+    """
+    found = []
+    for entry, span in file.equivalent_spans.items():
+        fitting = [each for each in decided if fits(entry, each.mutant.id)]
+        wrong = [each for each in fitting if each.fate in _NO_SURVIVORS]
+        if wrong:
+            more = f", and {len(wrong) - 1} more are none" if len(wrong) > 1 else ""
+            by = f" by `{wrong[0].property}`" if wrong[0].property else ""
+            message = f"`{wrong[0].mutant.id}` {_NO_SURVIVORS[wrong[0].fate]}{by}{more}"
+            found.append(Stale(entry, span, message))
+        elif not fitting and whole:
+            found.append(Stale(entry, span, f"no mutant is named `{entry}`"))
+    return tuple(found)
