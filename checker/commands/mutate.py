@@ -88,7 +88,7 @@ def run(options: MutateOptions, running: RunOptions) -> ExitCode:
         print_document("mutate", code, mutation_document(loaded.file, report))
     else:
         output = standard_output()
-        output.lines(mutation_lines(loaded.file, report, output.width, detailed=bool(options.mutants)))
+        output.lines(mutation_lines(report, output.width, detailed=bool(options.mutants)))
     return code
 
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from checker.backends.columns.program import SYSTEMS_MAX, Program
 from checker.backends.columns.translation import Translation
-from checker.engines.columnar import Run, Target
+from checker.engines.columnar import Run
 from checker.engines.grouping import grouped
 from checker.engines.processes import in_processes
+from checker.engines.targets import Target
 from checker.exploration import Coverage, Exploration, Limits
 from checker.trace import Trace
 from model.specification import PropertyKind
@@ -66,7 +67,9 @@ def explore_altered(
         return results
 
     found = in_processes(explored, groups, limits)
-    results = {i: each for group, several in zip(groups, found, strict=True) for i, each in zip(group, several, strict=True)}
+    results = {
+        i: each for group, several in zip(groups, found, strict=True) for i, each in zip(group, several, strict=True)
+    }
     for i, system in enumerate(systems):
         results[i].system = system
     return [cast("Altered", results[i]) for i in range(len(systems))]
@@ -125,6 +128,8 @@ class _Brief(Run):
             if asked.kind is PropertyKind.POSSIBLE:
                 result.reached |= {asked.name}
                 continue
+            if i in self.failures and asked.kind in (PropertyKind.RECOVERABLE, PropertyKind.LEADS_TO):
+                continue  # what comes after an error nobody knows, so that ways to a goal may be missing
             depth = target.depth + (target.path >= 0)
             result.broken[asked.name] = depth
             if i not in least or (depth, claim) < least[i][:2]:
@@ -153,7 +158,10 @@ class _Ways(_Brief):
 
     def traces(self) -> None:
         words = [self.program.encode(0, state) for _, state in self.places]
-        keys = self.keys_of([np.array(column, np.uint64) for column in zip(*words, strict=True)]) if words else []
-        targets = {("waiting", 0, n): Target(depth, int(key)) for n, ((depth, _), key) in enumerate(zip(self.places, keys, strict=True))}
+        keys = self.keys_of([np.array(column, np.uint64) for column in zip(*words, strict=True)])
+        targets = {
+            ("waiting", 0, n): Target(depth, int(key))
+            for n, ((depth, _), key) in enumerate(zip(self.places, keys, strict=True))
+        }
         chains = self.walk_back(targets)
         self.ways = [self.replayed(0, chains[name], target, "") for name, target in targets.items()]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from checker.engines.grouping import grouped
 from checker.engines.lassosearch import KeyLasso, LassoSearch, PathKinds
 from checker.engines.processes import in_processes
 from checker.engines.recover import lost_states
+from checker.engines.targets import EDGE_STATES, Coverer, Target, bits, parts
 from checker.engines.widestates import WideCodec
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress, never_taken
 from checker.trace import EngineDisagreement, Trace, first_error, replay
@@ -36,9 +36,6 @@ LAYERS_IN_MEMORY = 4 << 20
 
 COVERAGE_STATES = 1 << 14
 """Layers are looked at for coverage in batches of about so many states."""
-
-EDGE_STATES = 1 << 16
-"""States looked at again at a time, after or beside the search."""
 
 
 def explore(
@@ -94,30 +91,6 @@ def _explored(
     return [results[i] for i in range(len(systems))]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Something to find a trace to: a state of a layer and, for a transition, where it goes from there."""
-
-    depth: int
-    key: int
-    path: int = -1
-    successor: int = 0
-
-
-class _Coverer:
-    """A generated function that looks for events, made when it is first needed."""
-
-    def __init__(self, events: list[int], make: Callable[[], Callable[..., None]]) -> None:
-        self.events = events
-        self._make = make
-        self._made: Callable[..., None] | None = None
-
-    def function(self) -> Callable[..., None]:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
-
-
 class Run:
     """One exploration of a group of systems."""
 
@@ -138,7 +111,7 @@ class Run:
         self.boundaries = np.array([self.program.first_word_of(i) for i in range(1, self.count)], np.uint64)
         self.results = [Exploration(system, engine="columnar") for system in systems]
         self.paths = np.zeros((max(1, len(self.program.entries)), self.count), np.int64)
-        self.coverers = [_Coverer(events, make) for events, make in self.program.coverers()]
+        self.coverers = [Coverer(events, make) for events, make in self.program.coverers()]
         self.events = np.zeros((max(1, len(self.program.event_keys)), self.count), np.int64)
         self.uncovered: list[Words] = []
         """Layers that have not been looked at for coverage yet."""
@@ -194,6 +167,7 @@ class Run:
     # -- packed states --------------------------------------------------------------------------------------------
 
     def keys_of(self, columns: Sequence[Words]) -> Words:
+        """Return packed states as single words."""
         return columns[0] if self.codec is None else self.codec.encode(columns)
 
     def _words(self, keys: Words) -> Sequence[Words]:
@@ -204,6 +178,7 @@ class Run:
         return self.program.decode([int(column[0]) for column in words])
 
     def system_numbers(self, keys: Words) -> NDArray[np.int64]:
+        """Return the number of the system of each state."""
         return self.program.system_numbers(keys) if self.codec is None else np.zeros(len(keys), np.int64)
 
     # -- during the search ----------------------------------------------------------------------------------------
@@ -238,7 +213,7 @@ class Run:
             self.over = np.flatnonzero(sum(self.layer_sizes) > self.limits.states_max).tolist()
         active = sizes > 0
         self.searching = [
-            any(active[i] and (number, i) not in self.found for i in _bits(claim.systems))
+            any(active[i] and (number, i) not in self.found for i in bits(claim.systems))
             for number, claim in enumerate(self.program.claims)
         ]
         if self.on_progress is not None:
@@ -279,7 +254,7 @@ class Run:
         tally.open = unseen.tolist()
         for coverer in self.coverers:
             if unseen[coverer.events].any():
-                for part in _parts(keys):
+                for part in parts(keys):
                     coverer.function()(*self._words(part), tally)
         self._take_premises(tally)
 
@@ -375,6 +350,7 @@ class Run:
             result.coverage = self.coverage_of(i)
 
     def coverage_of(self, i: int) -> Coverage:
+        """Return what the transitions and properties of a system made use of."""
         coverage = Coverage()
         program = self.program
         keys: set[EventKey] = {key for key, number in program.event_keys.items() if self.events[number, i]}
@@ -411,7 +387,7 @@ class Run:
             for span, conditions in by_row.items():
                 select = self.program.selector(conditions)
                 layers = (self.layers[depth] for depth in range(len(self.layers)))
-                if any(select(*self._words(part)).any() for layer in layers for part in _parts(layer)):
+                if any(select(*self._words(part)).any() for layer in layers for part in parts(layer)):
                     result.coverage.shadowed_rows.add(span)
 
     # -- recoverable ----------------------------------------------------------------------------------------------
@@ -426,7 +402,7 @@ class Run:
             terms = self.program.terms
             goals = [(terms.all_of((c.term.value, terms.negation(c.term.error))), c.systems) for c in group]
             select = self.program.selector(goals)
-            goal = np.concatenate([select(*self._words(part)) for part in _parts(ordered)])
+            goal = np.concatenate([select(*self._words(part)) for part in parts(ordered)])
             asked = sum(claim.systems for claim in group)
             relevant = complete & np.array([bool(asked >> i & 1) for i in range(self.count)])
             goal |= ~relevant[self.system_numbers(ordered)]
@@ -571,6 +547,7 @@ class Run:
         return found
 
     def replayed(self, i: int, chain: list[tuple[int, int]], target: Target, claim: str) -> Trace:
+        """Let the evaluator take the way to a target, and with it a lasso that shows that a claim is violated."""
         if target.path >= 0:
             chain = [*chain, (target.successor, target.path)]
         lasso, loop = self.lassos.get((claim, i)), None
@@ -588,17 +565,3 @@ class Run:
         if error is None:
             raise EngineDisagreement("the columns find a run-time error in a state in which the evaluator finds none")
         return Finding(len(trace), Trace(trace.initial, trace.steps, action), error)
-
-
-def _parts(keys: Words) -> Iterator[Words]:
-    for start in range(0, len(keys), EDGE_STATES):
-        yield keys[start : start + EDGE_STATES]
-
-
-def _bits(value: int) -> Iterator[int]:
-    number = 0
-    while value:
-        if value & 1:
-            yield number
-        value >>= 1
-        number += 1

@@ -155,7 +155,7 @@ class _Comparison:
     def _moves(
         self, expander: object, states: Words, systems: Sequence[int]
     ) -> tuple[dict[int, _Moves], dict[int, NDArray[np.int64]]]:
-        """Return by system the transitions from some states, with the path as a fourth column, and the rows that err."""
+        """Return by system the transitions from some states, the path a fourth column, and the rows that err."""
         program, count = self.program, len(states)
         # All systems at once: the states of each one after the other.
         keys = np.concatenate([states + np.uint64(program.first_word_of(i)) for i in systems])
@@ -195,7 +195,8 @@ def _only_once(left: _Moves, right: _Moves) -> _Moves:
     """Return the rows that only one of two tables has."""
     both = np.concatenate([np.unique(left, axis=0), np.unique(right, axis=0)])
     rows, counts = np.unique(both, axis=0, return_counts=True)
-    return rows[counts == 1]
+    single: _Moves = rows[counts == 1]
+    return single
 
 
 def plainly_compared(original: TransitionSystem, system: TransitionSystem, limits: Limits) -> Compared:

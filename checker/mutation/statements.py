@@ -114,9 +114,7 @@ class _Finder:
         if not stale and not _is_one_assignment(statement):
             otherwise = of_statement(statement, lambda s: s.otherwise if isinstance(s, If) else (s,))
             yield Change(Operator.SKIP_BRANCH, span, asked, before, "if False", otherwise)
-        yield Change(
-            Operator.NEGATE_GUARD, span, asked, before, f"if not ({asked})", of_statement(statement, _negated)
-        )
+        yield Change(Operator.NEGATE_GUARD, span, asked, before, f"if not ({asked})", of_statement(statement, _negated))
 
 
 def _negated(statement: Statement) -> Body:

@@ -21,11 +21,11 @@ def structural(specification: Specification, places: Places) -> Iterator[Found]:
     """Yield every change of whole steps and rows."""
     for process in specification.processes.values():
         for step in process.steps:
-            yield from _skipped(step, places, environment=process.environment)
+            yield from _skipped(step, environment=process.environment)
         if process.on_crash is not None:
-            yield from _skipped(process.on_crash, places, environment=False)
+            yield from _skipped(process.on_crash, environment=False)
         if not process.environment:
-            yield from _with_the_next(process, places)
+            yield from _with_the_next(process)
     for table in specification.tables.values():
         for row in table.rows:
             yield from _outputs(table, row, places)
@@ -33,17 +33,17 @@ def structural(specification: Specification, places: Places) -> Iterator[Found]:
                 yield Operator.DROP_ROW, row.span, "", f"row {row.name}", "", Exchange(((row, None),))
 
 
-def _skipped(step: Step, places: Places, *, environment: bool) -> Iterator[Found]:
+def _skipped(step: Step, *, environment: bool) -> Iterator[Found]:
     """Yield a step that does nothing, of an environment one that never happens; and a crash in it that does nothing."""
     if step.body:
         nothing = (When(Not(true(step.span), step.span), step.span),) if environment else ()
         exchange = Exchange(((step, replace(step, body=nothing)),))
         yield Operator.SKIP_STEP, step.span, "", f"step {step.id}", "", exchange
     if step.torn is not None:
-        yield from _skipped(step.torn, places, environment=False)
+        yield from _skipped(step.torn, environment=False)
 
 
-def _with_the_next(process: Process, places: Places) -> Iterator[Found]:
+def _with_the_next(process: Process) -> Iterator[Found]:
     """Yield swaps and merges of steps of which one goes on to the other without `goto`.
 
     The way back to the first step is no such pair: a process forgets there.
@@ -56,10 +56,15 @@ def _with_the_next(process: Process, places: Places) -> Iterator[Found]:
         pair = f"{step.name} and {after.name}"
         first = _as(step, after, step.next_label)
         exchange = Exchange(((step, first), (after, _as(after, step, after.next_label))))
-        yield Operator.SWAP_STEPS, step.span, after.name, f"{step.name}, then {after.name}", f"{after.name}, then {step.name}", exchange
-        merged = replace(
-            step, body=step.body + after.body, next_label=after.next_label, fair=step.fair and after.fair
+        yield (
+            Operator.SWAP_STEPS,
+            step.span,
+            after.name,
+            f"{step.name}, then {after.name}",
+            f"{after.name}, then {step.name}",
+            exchange,
         )
+        merged = replace(step, body=step.body + after.body, next_label=after.next_label, fair=step.fair and after.fair)
         yield Operator.MERGE_STEPS, step.span, after.name, pair, f"{pair} in one step", Exchange(((step, merged),))
 
 

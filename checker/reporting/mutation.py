@@ -11,8 +11,9 @@ from checker.mutation.mutants import Operator
 from checker.reporting.documents import file_document, trace_document, value_document
 from checker.reporting.envelope import Document
 from checker.reporting.lanes import Conclusion, trace_lines, transition_items
-from checker.reporting.output import Line, Piece, aligned, blank, cells, flowed, one_line, sentence
+from checker.reporting.output import Line, Piece, blank, flowed, one_line, sentence
 from checker.trace import TraceStep
+from model.diagnostics import Code
 from model.specification import SpecificationFile
 from model.system import TransitionSystem
 
@@ -32,7 +33,7 @@ _STEPS = 8
 """Steps of a run that are named in one line, the last ones."""
 
 
-def mutation_lines(file: SpecificationFile, report: MutationReport, width: int, *, detailed: bool) -> Iterator[Line]:
+def mutation_lines(report: MutationReport, width: int, *, detailed: bool) -> Iterator[Line]:
     """Yield everything about the mutants of a file; `detailed` also about those that somebody asked about by name."""
     yield from flowed(
         (("title", report.file), ("", "  ")), sentence("", report.title), width=width, rest=blank(4), gap=" "
@@ -45,7 +46,7 @@ def mutation_lines(file: SpecificationFile, report: MutationReport, width: int, 
     yield from _explained(report, width)
     yield from _survivors(report, width, drawn=detailed)
     yield from _rest(report, width)
-    yield from _summary(file, report, width)
+    yield from _summary(report, width)
 
 
 def _operators(report: MutationReport) -> Iterator[Line]:
@@ -121,7 +122,9 @@ def _explained(report: MutationReport, width: int) -> Iterator[Line]:
         return
     yield (("heading", "    survivors that the file explains"),)
     for reason, number in reasons.items():
-        yield from flowed((("good", "  ✓ "), ("", f"{number:>3}  ")), sentence("", reason), width=width, rest=blank(9), gap=" ")
+        yield from flowed(
+            (("good", "  ✓ "), ("", f"{number:>3}  ")), sentence("", reason), width=width, rest=blank(9), gap=" "
+        )
     yield ()
 
 
@@ -199,20 +202,23 @@ def _rest(report: MutationReport, width: int) -> Iterator[Line]:
         yield ()
 
 
-def _summary(file: SpecificationFile, report: MutationReport, width: int) -> Iterator[Line]:
-    del file
+def _summary(report: MutationReport, width: int) -> Iterator[Line]:
     for stale in report.stale:
         start: Line = (("bad", "  ✗ "), ("location", str(stale.span)), ("", "  "))
-        yield from flowed(start, sentence("", f"KP613 stale reason: {stale.message}"), width=width, rest=blank(4), gap=" ")
+        said = f"{Code.EQUIVALENT_STALE.number} stale reason: {stale.message}"
+        yield from flowed(start, sentence("", said), width=width, rest=blank(4), gap=" ")
     for name in report.left_out:
-        yield from flowed((("bad", "  ✗ "),), sentence("", f"the scenario {name} does not hold; see `killpoint check`"), width=width, rest=blank(4), gap=" ")
+        said = f"the scenario {name} does not hold; see `killpoint check`"
+        yield from flowed((("bad", "  ✗ "),), sentence("", said), width=width, rest=blank(4), gap=" ")
     if report.narrowed:
         yield (("dim", f"    {report.narrowed}"),)
     if report.unfinished:
         yield (("doubt", f"    {report.unfinished}: what is open was not decided"),)
     total, left = len(report.decided), len(report.unexplained)
     style = "bad" if left or report.stale or report.left_out else "doubt" if report.of(Fate.OPEN) else "good"
-    text = f"{total:,} mutants in {_counted(len(report.scenarios), 'scenario')} that hold{'s' * (len(report.scenarios) == 1)}: "
+    scenarios = _counted(len(report.scenarios), "scenario")
+    hold = "holds" if len(report.scenarios) == 1 else "hold"
+    text = f"{_counted(total, 'mutant')} in {scenarios} that {hold}: "
     counts = [f"{len(report.of(fate)):,} {_SUMMARY[fate]}" for fate in _SUMMARY if report.of(fate)]
     explained = len(report.of(Fate.SURVIVED)) - left
     counts += [f"{explained:,} explained"] if explained else []

@@ -372,8 +372,8 @@ _TableKey = tuple[str, str | None]
 
 def _reading(table: Table, columns: Sequence[str]) -> Hashable:
     """Return what decides how some columns of a table read; rows that differ in others are the same."""
-    rows = tuple((row.name, row.span, id(row.when), *(id(row.gives[column]) for column in columns)) for row in table.rows)
-    return (table.name, table.process, table.first_match, tuple(columns), rows)
+    rows = [(row.name, row.span, id(row.when), *(id(row.gives[column]) for column in columns)) for row in table.rows]
+    return (table.name, table.process, table.first_match, tuple(columns), tuple(rows))
 
 
 class _Uses:
