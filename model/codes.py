@@ -147,7 +147,7 @@ class Code(Enum):
     QUESTION_SCENARIO = "KP610", "a question that speaks of a scenario which nothing declares"
     REPAIR_CONTRADICTED = "KP611", "a repair that breaks what it repairs, or half a repair that breaks nothing"
     EQUIVALENT_UNKNOWN = "KP612", "`equivalent` with what can be the name of no mutant"
-    EQUIVALENT_STALE = "KP613", "`equivalent` with a mutant that does not exist, or does not survive"
+    EQUIVALENT_STALE = "KP613", "`equivalent` with mutants that do not exist, or do not survive"
 
     # 7xx: the command line
     NO_SUCH_SCENARIO = "KP701", "a scenario that the specification does not have"

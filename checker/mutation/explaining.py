@@ -30,19 +30,20 @@ def apply_reasons(file: SpecificationFile, decided: Sequence[Decided]) -> None:
 
 
 def stale_reasons(file: SpecificationFile, decided: Sequence[Decided], *, whole: bool) -> tuple[Stale, ...]:
-    """Return the entries that fit a mutant which does not survive, or no mutant at all.
+    """Return the entries that fit no mutant, or none that survives.
 
-    Where a run was not about the whole file, `whole` says so, and what fits nothing is not spoken of.
+    A pattern speaks of a family, of which some may be caught. Where a run was not about the whole file, `whole` says so,
+    and nothing is said of what fits nothing.
     """
     found = []
     for entry, span in file.equivalent_spans.items():
         fitting = [each for each in decided if fits(entry, each.mutant.id)]
-        wrong = [each for each in fitting if each.fate in _NO_SURVIVORS]
-        if wrong:
-            more = f", and {len(wrong) - 1} more are none" if len(wrong) > 1 else ""
-            by = f" by `{wrong[0].property}`" if wrong[0].property else ""
-            message = f"`{wrong[0].mutant.id}` {_NO_SURVIVORS[wrong[0].fate]}{by}{more}"
-            found.append(Stale(entry, span, message))
+        caught = [each for each in fitting if each.fate in _NO_SURVIVORS]
+        if fitting and len(caught) == len(fitting):
+            first = caught[0]
+            by = f" by `{first.property}`" if first.property else ""
+            more = f"; nor do the {len(caught) - 1} others survive" if len(caught) > 1 else ""
+            found.append(Stale(entry, span, f"`{first.mutant.id}` {_NO_SURVIVORS[first.fate]}{by}{more}"))
         elif not fitting and whole:
             found.append(Stale(entry, span, f"no mutant is named `{entry}`"))
     return tuple(found)

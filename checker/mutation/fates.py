@@ -96,7 +96,7 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """An entry of `equivalent` that is not true: it fits no survivor, or a mutant that does not survive."""
+    """An entry of `equivalent` that explains nothing: it fits no mutant, or none that survives."""
 
     entry: str
     span: Span

@@ -169,7 +169,7 @@ def test_a_reason_explains_the_survivors_that_it_fits() -> None:
     ("entry", "message"),
     [
         ("hand.intend/skip-step", "`hand.intend/skip-step` is killed by `intended`"),
-        ("hand.intend/*", "`hand.intend/skip-step` is killed by `intended`, and 4 more are none"),
+        ("hand.*/skip-step", "`hand.look/skip-step` leaves something unused; nor do the 3 others survive"),
         ("hand.look/drop-fresh", "no mutant is named `hand.look/drop-fresh`"),
         ("plan.over/drop-row", "`plan.over/drop-row` comes to a run-time error"),
         ("plan.new/drop-row", "`plan.new/drop-row` leaves something unused"),
@@ -182,6 +182,15 @@ def test_a_reason_for_what_does_not_survive_is_stale(entry: str, message: str) -
 
     assert (stale.entry, stale.message) == (entry, message)
     assert stale.span.line == len(LAMP.splitlines()) + 1
+
+
+def test_a_pattern_may_fit_mutants_that_are_killed_as_well() -> None:
+    broad = file_of(LAMP + "equivalent: {hand.intend/*: so}\n")
+
+    found = decided(broad)
+
+    assert found["hand.intend/drop-fresh/fresh(ledger)"].explained == "so"
+    assert stale_reasons(broad, list(found.values()), whole=True) == ()
 
 
 def test_what_was_not_asked_is_not_called_stale() -> None:
