@@ -54,6 +54,14 @@ def check(
     paranoid_states: Annotated[
         int, typer.Option("--paranoid-states", metavar="N", help="States of each claim that are compared one by one.")
     ] = 300,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
+    sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Also write SARIF 2.1.0.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Also write Markdown, for the summary of a job.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json-file", metavar="FILE", help="Also write what `--json` prints.")
+    ] = None,
     certify: Annotated[
         bool, typer.Option("--certify", help="Make certificates where they are missing; takes minutes.")
     ] = False,
@@ -71,6 +79,7 @@ def check(
     def run() -> ExitCode:
         from checker.commands.check import CheckOptions, run
         from checker.commands.choices import positive, raise_if_any
+        from checker.commands.exports import Exports
 
         raise_if_any(positive("--paranoid-states", paranoid_states))
         chosen = CheckOptions(
@@ -83,6 +92,7 @@ def check(
             reports,
             paranoid_states if paranoid else 0,
             certify,
+            Exports(junit, sarif, markdown, json_file),
         )
         return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 

@@ -11,6 +11,7 @@ from checker.campaign import judge
 from checker.certificates.memory import remembered
 from checker.commands.answers import print_document, say, unwritable, warn, write_itf
 from checker.commands.choices import all_properties, check_names, raise_if_any
+from checker.commands.exports import NO_EXPORTS, Exports
 from checker.commands.inputs import Loaded, load_all
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
@@ -43,6 +44,7 @@ class CheckOptions:
     compared: int = 0
     """States of each claim in which the engines are compared, before anything is judged; 0 for no comparison."""
     certify: bool = False
+    exports: Exports = NO_EXPORTS
 
     @property
     def narrowed(self) -> bool:
@@ -60,9 +62,13 @@ def run(options: CheckOptions, running: RunOptions) -> ExitCode:
     if options.reports is not None and options.narrowed:
         message = "`--reports` records whole files; `--scenario`, `--property` and `--mutant` leave claims out"
         raise BadInput([Diagnostic(Code.OPTIONS_CONFLICT, message, None)])
-    loaded = load_all(options.specifications)
-    chosen = _choose(options, loaded)
-    systems = systems_of(chosen, running.bound)
+    try:
+        loaded = load_all(options.specifications)
+        chosen = _choose(options, loaded)
+        systems = systems_of(chosen, running.bound)
+    except BadInput as error:
+        options.exports.write_refusal(error)
+        raise
     if not options.as_json:
         warn(each for each, _ in chosen.values())
     checked = _check(options, running, chosen, systems)
@@ -74,6 +80,7 @@ def run(options: CheckOptions, running: RunOptions) -> ExitCode:
         standard_output().line(*summary_line(checked, code))
     if options.itf is not None:
         _write_itf(options.itf, chosen, checked)
+    options.exports.write(checked, code)
     _refresh_reports(options, running, checked)
     return code
 

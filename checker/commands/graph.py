@@ -12,7 +12,7 @@ from checker.commands.choices import check_names, one_claim, raise_if_any
 from checker.commands.inputs import load_one
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
-from checker.engines.projection import Projection, projection
+from checker.engines.projection import Projection, projection, viewed_slots
 from checker.engines.reachable import CutShort
 from checker.reporting.documents import file_document
 from checker.reporting.graphs import pictures, texts
@@ -20,7 +20,6 @@ from checker.reporting.graphs.documents import graph_document
 from checker.verdict import ExitCode
 from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
 from model.specification import Specification
-from model.system import TransitionSystem
 
 FORMATS = ("dot", "graphml", "mermaid", "svg", "png")
 _SUFFIXES = {".gv": "dot", ".dot": "dot", ".graphml": "graphml", ".mmd": "mermaid", ".svg": "svg", ".png": "png"}
@@ -59,7 +58,7 @@ def run(options: GraphOptions, running: RunOptions) -> ExitCode:
     with Runner(running) as runner:
         runner.limits.on_progress = runner.progress.of(file)
         try:
-            found = projection(system, _slots(system, keys), runner.limits)
+            found = projection(system, viewed_slots(system, keys), runner.limits)
         except CutShort as cut:
             raise BadInput([Diagnostic(Code.OPTION_VALUE, f"not all states are known: {cut}", None)]) from cut
     if options.as_json:
@@ -106,13 +105,6 @@ def _viewed(specification: Specification, view: str) -> Sequence[str]:
         raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help=did_you_mean(view, known))])
     raise_if_any(check_names(names, variables, Code.OPTION_VALUE, "variable"))
     return [variables[name] for name in names]
-
-
-def _slots(system: TransitionSystem, keys: Sequence[str]) -> list[int]:
-    """Return the slots of variables, of all instances where they belong to a process."""
-    return [
-        slot for key in keys for (name, _), layout in system.layouts.items() if name == key for slot in layout.slots
-    ]
 
 
 def _drawn(found: Projection, title: str, form: str, *, loops: bool) -> bytes:

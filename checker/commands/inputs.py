@@ -99,6 +99,19 @@ def load_one(specification: str) -> Loaded:
     return loaded[0]
 
 
+def load_text(text: str, shown_as: str) -> Loaded:
+    """Load a specification that is in no file.
+
+    Raises:
+        BadInput: with its errors.
+    """
+    source = Source(shown_as, text)
+    try:
+        return Loaded(Path(shown_as), load(source))
+    except SpecificationError as error:
+        raise BadInput(error.diagnostics, {source.file: source}) from error
+
+
 def bundled_names() -> dict[str, Path]:
     """Return the bundled specifications by the names under which a command takes them."""
     try:

@@ -98,3 +98,10 @@ def _passages(
         for (source, target), (steps, crashes, total) in sorted(found.items())
     )
     return tuple(passages), transitions
+
+
+def viewed_slots(system: TransitionSystem, keys: Sequence[str]) -> list[int]:
+    """Return the slots of variables, given by their keys, of all instances where they belong to a process."""
+    return [
+        slot for key in keys for (name, _), layout in system.layouts.items() if name == key for slot in layout.slots
+    ]

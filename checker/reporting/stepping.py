@@ -83,7 +83,12 @@ def _option(walk: Walk, option: Transition | Failure) -> tuple[Line, list[Line]]
         return (("bad", f"{name}.{option.action.label}"),), [(("bad", option.error.message),)]
     step = TraceStep(option.action, option.choices, option.faults, option.successor)
     action, items = transition_items(walk.system, walk.state, step)
-    return action, items or [(("dim", "changes nothing"),)]
+    if items:
+        return action, items
+    if option.action.kind == "crash":
+        place = walk.system.label_slots[option.action.process, option.action.instance]
+        return action, [(("dim", f"is at {option.successor[place]} again"),)]
+    return action, [(("dim", "changes nothing" if option.successor == walk.state else "goes on"),)]
 
 
 def _labels(walk: Walk) -> frozenset[int]:

@@ -43,6 +43,12 @@ class FileTexts:
         """Return the initial value that a variable is given."""
         return _text(self._at(*path, "init"))
 
+    def step(self, process: str, name: str) -> str:
+        """Return the body of a step as it is written, line by line."""
+        node = self._at("processes", process, "steps", name)
+        body = node if isinstance(node, Scalar) else self._at("processes", process, "steps", name, "do")
+        return body.text.strip("\n") if isinstance(body, Scalar) else ""
+
     def count(self, process: str) -> str:
         """Return how many instances a process is said to have."""
         return _text(self._at("processes", process, "count"))

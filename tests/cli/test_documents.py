@@ -42,6 +42,9 @@ COMMANDS = [
     ["graph", "killed_workflow", "--view", "nothing"],
     ["mutate", "lamp.yaml", "--scenario", "baseline"],
     ["mutate", "lamp.yaml", "--operator", "nothing"],
+    ["diff", "lamp.yaml", "lamp.yaml"],
+    ["diff", "audited_recovery", "audited_recovery_revised"],
+    ["diff", "lamp.yaml", "nothing.yaml"],
     ["explain", "KP201"],
     ["explain", "KP999"],
 ]

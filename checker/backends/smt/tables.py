@@ -9,16 +9,10 @@ from itertools import combinations
 import z3
 
 from checker.backends.smt.expressions import Reader
-from checker.backends.smt.relation import Relation, value_of
-from checker.backends.smt.values import Term, all_of, any_of, constant_of, equal, negation, stored, truth
+from checker.backends.smt.relation import Relation
+from checker.backends.smt.situations import Place, Situation, Situations
+from checker.backends.smt.values import Term, all_of, any_of, equal, negation, truth
 from model.specification import Row, Table
-from model.types import Value
-
-Situation = tuple[tuple[str, Value], ...]
-"""Values of slots by their names."""
-
-_TRIED = 32
-"""A witness has the first value of a slot that does; of a larger domain, any one where that is none of so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +41,8 @@ def typed_table(relation: Relation, table: Table, instance: int) -> TypedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A row as terms."""
+class RowTerms:
+    """A row as terms: where its condition is true, and what it gives."""
 
     row: Row
     fits: z3.BoolRef
@@ -63,16 +57,41 @@ class _Row:
         return negation(any_of((self.fits, self.error)))
 
 
+def rows_as_terms(relation: Relation, table: Table, instance: int) -> list[RowTerms]:
+    """Return the rows of a table as one instance of its process consults it."""
+    system = relation.system
+    process = system.specification.processes[table.process] if table.process else None
+    found = []
+    with relation.arithmetic():
+        for row in table.rows:
+            reader = Reader(system, relation.values, process, instance)
+            condition = reader.truth(row.when, truth(True))
+            error = reader.error
+            reader.errors.clear()
+            cells = tuple(reader.read(row.gives[column], truth(True)) for column in table.columns)
+            found.append(RowTerms(row, all_of((condition, negation(error))), error, cells, reader.error))
+    return found
+
+
+def fires(table: Table, rows: Sequence[RowTerms], number: int) -> z3.BoolRef:
+    """Return where a row is the one that is taken."""
+    others = [*rows[:number], *([] if table.first_match else rows[number + 1 :])]
+    return all_of([rows[number].fits, *(each.silent for each in others)])
+
+
 class _Analysis:
     def __init__(self, relation: Relation, table: Table, instance: int) -> None:
         self.relation = relation
         self.system = relation.system
         self.table = table
         self.instance = instance
-        self.rows = [self._row(row) for row in table.rows]
-        self.solver = z3.Solver()
-        self.solver.add(relation.well_formed)
-        self.fires = [self._fires(number) for number in range(len(self.rows))]
+        self.rows = rows_as_terms(relation, table, instance)
+        places = [
+            Place(self._name(number), constant, slot.domain, slot.initial)
+            for number, (constant, slot) in enumerate(zip(relation.constants, self.system.slots, strict=True))
+        ]
+        self.situations = Situations(places, relation.well_formed)
+        self.fires = [fires(table, self.rows, number) for number in range(len(self.rows))]
 
     def result(self) -> TypedTable:
         """Ask everything."""
@@ -80,11 +99,11 @@ class _Analysis:
         overlaps = {
             (a.row.name, b.row.name): witness
             for a, b in combinations(self.rows, 2)
-            if b.row.name not in always and (witness := self._witness(a.fits, b.fits)) is not None
+            if b.row.name not in always and (witness := self.situations.witness(a.fits, b.fits)) is not None
         }
         return TypedTable(
             inputs=tuple(self._inputs()),
-            gap=self._witness(*(each.silent for each in self.rows)),
+            gap=self.situations.witness(*(each.silent for each in self.rows)),
             overlaps=overlaps,
             valueless=self._by_row([all_of((self._open(n), each.error)) for n, each in enumerate(self.rows)]),
             fits=self._by_row([each.fits for each in self.rows]),
@@ -94,36 +113,23 @@ class _Analysis:
 
     # -- rows as terms --------------------------------------------------------------------------------------------
 
-    def _row(self, row: Row) -> _Row:
-        process = self.system.specification.processes[self.table.process] if self.table.process else None
-        reader = Reader(self.system, self.relation.values, process, self.instance)
-        condition = reader.truth(row.when, truth(True))
-        error = reader.error
-        reader.errors.clear()
-        cells = tuple(reader.read(row.gives[column], truth(True)) for column in self.table.columns)
-        return _Row(row, all_of((condition, negation(error))), error, cells, reader.error)
-
     def _open(self, number: int) -> z3.BoolRef:
         """Return where a row's condition is asked for: of a first-match table behind rows that do not fit."""
         return all_of(each.silent for each in self.rows[:number]) if self.table.first_match else truth(True)
 
-    def _fires(self, number: int) -> z3.BoolRef:
-        others = self.rows[:number] + ([] if self.table.first_match else self.rows[number + 1 :])
-        return all_of([self.rows[number].fits, *(each.silent for each in others)])
-
-    def _same(self, first: _Row, second: _Row) -> z3.BoolRef:
+    def _same(self, first: RowTerms, second: RowTerms) -> z3.BoolRef:
         equals = [equal(a, b) for a, b in zip(first.cells, second.cells, strict=True)]
         return all_of([*equals, negation(first.cells_err), negation(second.cells_err)])
 
     def _alike(self) -> Iterator[tuple[str, ...]]:
         """Yield groups of rows that could be one: taken where the first stands, nothing comes out differently."""
-        left = [number for number in range(len(self.rows)) if self._possible(self.fires[number])]
+        left = [number for number in range(len(self.rows)) if self.situations.possible(self.fires[number])]
         while left:
             first, group = left[0], [left[0]]
             for number in left[1:]:
                 differ = negation(self._same(self.rows[first], self.rows[number]))
                 either = any_of((self.fires[first], self.fires[number]))
-                if not self._possible(either, differ) and not self._overtakes(number, first, group):
+                if not self.situations.possible(either, differ) and not self._overtakes(number, first, group):
                     group.append(number)
             left = [number for number in left if number not in group]
             if len(group) > 1:
@@ -134,7 +140,9 @@ class _Analysis:
         if not self.table.first_match:
             return False
         return any(
-            self._possible(self.rows[number].fits, self.fires[k], negation(self._same(self.rows[number], self.rows[k])))
+            self.situations.possible(
+                self.rows[number].fits, self.fires[k], negation(self._same(self.rows[number], self.rows[k]))
+            )
             for k in range(first + 1, number)
             if k not in group
         )
@@ -148,66 +156,12 @@ class _Analysis:
             for a, b in combinations(self.rows, 2)
             for cell, cell_of_other in zip(a.cells, b.cells, strict=True)
         ]
-        for slot in self._slots([*terms, *cells]):
+        for slot in self.situations.occurring([*terms, *cells]):
             yield self._name(slot), self.system.slots[slot].domain.size
 
     def _by_row(self, terms: Sequence[z3.BoolRef]) -> dict[str, Situation]:
-        found = ((each.row.name, self._witness(term)) for each, term in zip(self.rows, terms, strict=True))
+        found = ((each.row.name, self.situations.witness(term)) for each, term in zip(self.rows, terms, strict=True))
         return {name: witness for name, witness in found if witness is not None}
-
-    def _possible(self, *conditions: z3.BoolRef) -> bool:
-        return bool(self.solver.check(*conditions) == z3.sat)
-
-    def _witness(self, *conditions: z3.BoolRef) -> Situation | None:
-        """Return a situation in which all conditions are true: each slot as it starts, where that is possible.
-
-        Slots whose value makes no difference then are left out.
-        """
-        if not self._possible(*conditions):
-            return None
-        fixed: dict[int, z3.BoolRef] = {}
-        values: dict[int, Value] = {}
-        for slot in self._slots(conditions):
-            values[slot] = self._first_value(slot, [*conditions, *fixed.values()])
-            fixed[slot] = self._is(slot, values[slot])
-        otherwise = negation(all_of(conditions))
-        for slot in reversed(list(fixed)):
-            rest = [term for other, term in fixed.items() if other != slot]
-            if not self._possible(otherwise, *rest):
-                del fixed[slot]
-        return tuple((self._name(slot), values[slot]) for slot in fixed)
-
-    def _first_value(self, slot: int, fixed: Sequence[z3.BoolRef]) -> Value:
-        domain = self.system.slots[slot].domain
-        candidates = [self.system.slots[slot].initial]
-        candidates += [domain.value(index) for index in range(min(domain.size, _TRIED))]
-        for value in candidates:
-            if self._possible(*fixed, self._is(slot, value)):
-                return value
-        self.solver.check(*fixed)
-        return value_of(self.solver.model().eval(self.relation.constants[slot], model_completion=True), domain)
-
-    def _is(self, slot: int, value: Value) -> z3.BoolRef:
-        domain = self.system.slots[slot].domain
-        same = self.relation.constants[slot] == stored(constant_of(domain, value), domain)
-        assert isinstance(same, z3.BoolRef)
-        return same
-
-    def _slots(self, terms: Sequence[z3.ExprRef]) -> list[int]:
-        """Return the slots whose constants occur in terms, in their order."""
-        numbers = {constant.get_id(): number for number, constant in enumerate(self.relation.constants)}
-        found: set[int] = set()
-        seen: set[int] = set()
-        pending = list(terms)
-        while pending:
-            term = pending.pop()
-            if term.get_id() in seen:
-                continue
-            seen.add(term.get_id())
-            if term.get_id() in numbers:
-                found.add(numbers[term.get_id()])
-            pending += term.children()
-        return sorted(found)
 
     def _name(self, slot: int) -> str:
         """Return the name of a slot; of the instance's own memory without the instance."""

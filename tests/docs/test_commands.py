@@ -1,11 +1,11 @@
-"""What README.md shows is what happens: commands are run, and numbers and tables compared with what they speak of.
+"""What README.md and docs/ show is what happens: commands are run, and numbers and tables compared with the files.
 
 A `console` block holds commands, `$ …`, each followed by what it prints. They are run in a directory that has a copy of
 spec/; a `diff` block edits a file there, a `yaml` block with a file name writes one, and at the next heading there is
 a fresh directory. Compared are the texts at 112 columns, with
 
 - durations (`2.7 s`) all the same, and
-- a line `…` in the README, indented or not, standing for any number of lines.
+- a line `…` in the document, indented or not, standing for any number of lines.
 
 Of `make` only the existence of the target is checked: it would run this test. With `UPDATE_README=1` in the
 environment the outputs that have no `…`, and the table of protocols, are written anew.
@@ -13,8 +13,10 @@ environment the outputs that have no `…`, and the table of protocols, are writ
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -26,7 +28,7 @@ import pytest
 from checker.cli import main
 from checker.verdict import ExitCode, Verdict, worst
 from model.loader import load_file
-from tests.docs.markdown import ROOT, Block, blocks, table
+from tests.docs.markdown import ROOT, Block, blocks, documents, table
 
 README = ROOT / "README.md"
 SPEC = ROOT / "spec"
@@ -46,10 +48,13 @@ class Session:
 
 
 def sessions() -> list[Session]:
-    """Return the sections of the README that run something."""
-    sections: dict[int, list[Block]] = {}
-    for block in blocks(README):
-        sections.setdefault(block.section, []).append(block)
+    """Return the sections of all documents that run something."""
+    sections: dict[tuple[Path, int], list[Block]] = {}
+    for document in documents():
+        for block in blocks(document):
+            # The tutorial is one long session: what a section has built the next one builds upon.
+            section = 0 if document.name == "tutorial.md" else block.section
+            sections.setdefault((document, section), []).append(block)
     return [Session(tuple(group)) for group in sections.values() if any(block.info == "console" for block in group)]
 
 
@@ -110,11 +115,11 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def rewrite(old: str, new: str) -> None:
-    """Put what is printed now into the README, in the place of what was printed once."""
-    text = README.read_text(encoding="utf-8")
+def rewrite(document: Path, old: str, new: str) -> None:
+    """Put what is printed now into a document, in the place of what was printed once."""
+    text = document.read_text(encoding="utf-8")
     assert old in text
-    README.write_text(text.replace(old, new, 1), encoding="utf-8")
+    document.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 class Shell:
@@ -130,12 +135,17 @@ class Shell:
     def run(self, command: str) -> str:
         """Return what a command prints, results and errors."""
         match command.split():
-            case ["killpoint", *arguments]:
+            case ["printf", *_] if " | killpoint " in command:
+                typed, _, rest = command.partition(" | ")
+                (text,) = shlex.split(typed)[1:]
+                self.patch.setattr(sys, "stdin", io.StringIO(text.encode().decode("unicode_escape")))
+                return self.run(rest)
+            case ["killpoint", *_]:
                 self.runs += 1
                 self.patch.setenv("KILLPOINT_CACHE", str(self.directory / f"cache{self.runs}"))
                 self.patch.setattr(sys, "stderr", sys.stdout)  # both in the order in which a terminal shows them
                 self.capture.readouterr()
-                self.code = main(arguments)
+                self.code = main(shlex.split(command)[1:])
                 return self.capture.readouterr().out
             case ["echo", "$?"]:
                 return f"{int(self.code)}\n"
@@ -152,15 +162,15 @@ class Shell:
             printed = self.run(command)
             same = matches(normalised(expected), normalised(printed))
             if not same and not (UPDATING and not has_elision(expected)):
-                raise AssertionError(f"{block}: `{command}` prints\n\n{printed}\nand the README says\n\n{expected}")
+                raise AssertionError(f"{block}: `{command}` prints\n\n{printed}\nand the document says\n\n{expected}")
             shown += f"$ {command}\n{expected if same else printed}"
         if shown != block.text:
             fences = f"{block.fence}console\n", block.fence
-            rewrite(block.text.join(fences), shown.join(fences))
+            rewrite(block.path, block.text.join(fences), shown.join(fences))
 
 
 @pytest.mark.parametrize("session", sessions(), ids=str)
-def test_commands_print_what_the_readme_shows(
+def test_commands_print_what_the_document_shows(
     session: Session, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(SPEC, tmp_path / "spec")
@@ -184,7 +194,7 @@ def test_the_readme_runs_check_trace_show_explore_and_explain() -> None:
         command.split()[1]
         for session in sessions()
         for block in session.blocks
-        if block.info == "console"
+        if block.path == README and block.info == "console"
         for command, _ in commands(block)
         if command.startswith("killpoint ")
     }
@@ -236,6 +246,6 @@ def test_the_table_of_protocols_is_that_of_the_files() -> None:
     shown = [f"| {' | '.join(row)} |" for row in table(README, "The protocols")]
 
     if UPDATING and shown != protocols():
-        rewrite("\n".join(shown), "\n".join(protocols()))
+        rewrite(README, "\n".join(shown), "\n".join(protocols()))
     else:
         assert shown == protocols(), "run this test with UPDATE_README=1"

@@ -1,0 +1,1 @@
+"""What a change of a protocol means: two versions of a specification, compared."""
