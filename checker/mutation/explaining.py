@@ -32,8 +32,8 @@ def apply_reasons(file: SpecificationFile, decided: Sequence[Decided]) -> None:
 def stale_reasons(file: SpecificationFile, decided: Sequence[Decided], *, whole: bool) -> tuple[Stale, ...]:
     """Return the entries that fit no mutant, or none that survives.
 
-    A pattern speaks of a family, of which some may be caught. Where a run was not about the whole file, `whole` says so,
-    and nothing is said of what fits nothing.
+    A pattern speaks of a family, of which some may be caught. `whole` says that the run was about the whole file; else
+    nothing is said of what fits nothing.
     """
     found = []
     for entry, span in file.equivalent_spans.items():

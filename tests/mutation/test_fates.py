@@ -115,7 +115,8 @@ def test_a_mutant_shows_how_its_text_reads_before_and_after(found: Mapping[str, 
 
 
 def test_names_do_not_change_with_what_stands_elsewhere() -> None:
-    longer = file_of(LAMP, ("types:", "# A remark.\ntitle: Another title\ntypes:"), ("  intended:", "  too: {always: 'True'}\n  intended:"))
+    remark = ("types:", "# A remark.\ntitle: Another title\ntypes:")
+    longer = file_of(LAMP, remark, ("  intended:", "  too: {always: 'True'}\n  intended:"))
 
     assert set(decided(longer)) == set(FATES)
 
@@ -130,7 +131,7 @@ def test_a_definition_is_changed_wherever_the_protocol_uses_it_and_not_in_proper
     definition = 'definitions: {started: "order != nothing and calls_are_possible", calls_are_possible: "left >= 0"}\n'
     text = LAMP.replace("tables:", f"{definition}tables:", 1)
     text = text.replace("when(lit or order == done)", "when(started)", 1)
-    text = text.replace('implies(calls > 0, order != nothing)', "implies(calls > 0, started)", 1)
+    text = text.replace("implies(calls > 0, order != nothing)", "implies(calls > 0, started)", 1)
 
     found = decided(file_of(text))
 
