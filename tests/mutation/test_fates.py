@@ -151,6 +151,26 @@ def test_a_step_that_a_variant_rewrites_is_changed_under_the_name_of_the_variant
     assert found["hand.record/drop-guard/lit or order == done"].asked == 1
 
 
+def test_what_a_parameter_has_switched_off_is_switched_on_by_a_mutant() -> None:
+    # Of a `when` that is false under these parameters the original has no path: what the mutant does is only more.
+    text = LAMP.replace("types:", "parameters: {thief: {default: false}}\ntypes:", 1)
+    street = """\
+  street:
+    environment: true
+    steps:
+      steal: |
+        when(thief)
+        lit = False
+properties:
+"""
+    text = text.replace("properties:\n", street, 1)
+    text = text.replace("  once:", "  stays: {step: 'implies(lit, next(lit))'}\n  once:")
+
+    found = decided(file_of(text))["street.steal/drop-guard/thief"]
+
+    assert (found.fate, tuple(found.broken)) == (Fate.KILLED, ("stays",))
+
+
 # --- What survives is explained, or not ---
 
 
