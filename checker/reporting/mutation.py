@@ -40,7 +40,7 @@ def mutation_lines(report: MutationReport, width: int, *, detailed: bool) -> Ite
     )
     yield ()
     yield from _operators(report)
-    yield from _credits(report.credits, width)
+    yield from _credits(report.credits, width, whole=not report.narrowed)
     if detailed and len(report.decided) <= _DRAWN * 4:
         yield from _asked(report, width)
     yield from _explained(report, width)
@@ -71,8 +71,8 @@ def _operators(report: MutationReport) -> Iterator[Line]:
     yield ()
 
 
-def _credits(credits_: Sequence[Credit], width: int) -> Iterator[Line]:
-    """Yield what each property kills, and what it alone kills."""
+def _credits(credits_: Sequence[Credit], width: int, *, whole: bool) -> Iterator[Line]:
+    """Yield what each property kills, and what it alone kills; of some mutants only those that kill any."""
     if not any(credit.kills for credit in credits_):
         return
     names = max(len(credit.property) for credit in credits_)
@@ -83,7 +83,7 @@ def _credits(credits_: Sequence[Credit], width: int) -> Iterator[Line]:
         items: list[Line] = [(("dim", name),) for name in credit.alone]
         if credit.kills:
             yield one_line((*start, ("", alone), ("", "  ")), items, width=width)
-        else:
+        elif whole:
             yield (*start, ("", f"{'·':>8}"), ("doubt", "  kills no mutant"))
     yield ()
 
@@ -223,7 +223,7 @@ def _summary(report: MutationReport, width: int) -> Iterator[Line]:
     explained = len(report.of(Fate.SURVIVED)) - left
     counts += [f"{explained:,} explained"] if explained else []
     counts.append(_counted(left, "survivor") + " unexplained" if left else "no survivor unexplained")
-    yield from flowed((), sentence(style, f"{text}{', '.join(counts)}  {report.seconds:.0f} s"), width=width, gap=" ")
+    yield from flowed((), sentence(style, f"{text}{', '.join(counts)}  {report.seconds:.1f} s"), width=width, gap=" ")
 
 
 _SUMMARY = {
