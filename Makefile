@@ -9,7 +9,7 @@ BENCHMARKS = $(sort $(wildcard benchmarks/*.py))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$python; break; }; done)
 
-.PHONY: help check prove test format bench clean
+.PHONY: help check prove conform test format bench clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -20,6 +20,10 @@ check: $(VENV)/.installed ## check every specification in spec/ and refresh repo
 
 prove: $(VENV)/.installed ## certify every scenario in spec/ and write reports/proofs.md; takes long
 	$(BIN)/killpoint prove
+
+conform: $(VENV)/.installed-reference ## hold the implementations against spec/ and kill them; reports/conformance.md
+	$(BIN)/killpoint conform --defects
+	$(BIN)/killpoint kill --defects
 
 test: $(VENV)/.installed-test ## lint, type-check, check the import contracts, run the tests
 	$(BIN)/ruff check .
@@ -52,6 +56,10 @@ $(VENV)/.created:
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.created
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-reference: pyproject.toml $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[reference]'
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml $(VENV)/.installed

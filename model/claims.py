@@ -13,12 +13,13 @@ from model.failures import Failed
 from model.merge import PATCHABLE
 from model.reader import Reader
 from model.source import Span
-from model.specification import UNLIMITED, Allowance, Scenario
+from model.specification import CONFORM, SITUATION, UNLIMITED, Allowance, Conform, Scenario
 from model.types import NatType, Value
 from model.yamlnodes import Entry, Mapping, Node, Scalar
 
-SCENARIO_KEYS = ("variant", "set", "allow", "bound", "only", "breaks", "because", "note")
-MUTANT_KEYS = (*SCENARIO_KEYS, "survives", *PATCHABLE)
+_CLAIM_KEYS = ("variant", "set", "allow", "bound", "only", "breaks", "because", "note")
+SCENARIO_KEYS = (*_CLAIM_KEYS, "conform")
+MUTANT_KEYS = (*_CLAIM_KEYS, "survives", *PATCHABLE)
 
 
 class ClaimReader:
@@ -29,6 +30,8 @@ class ClaimReader:
         self.diagnostics = diagnostics
         self.bound: int | None = None
         """What the file says for scenarios that say nothing of their own."""
+        self.referenced = False
+        """Whether the file names an implementation."""
 
     def claim(self, entry: Entry, declared: Declared, variant: str, *, mutant: bool) -> Scenario:
         """Read a scenario or mutant whose keys have been checked.
@@ -42,6 +45,7 @@ class ClaimReader:
         allow = read.attempt(partial(self._allowances, read.section(mapping, "allow", "`allow`"), declared))
         questions = read.attempt(partial(self._questions, mapping, declared))
         bound = read.attempt(partial(self._bound, mapping, declared))
+        conform = read.attempt(partial(self._conform, mapping, declared))
         because = self._sentence(mapping, "because")
         survives = self._sentence(mapping, "survives")
         if settings is None or allow is None or questions is None:
@@ -70,6 +74,7 @@ class ClaimReader:
             variant=variant,
             span=span,
             bound=self.bound if bound is None else bound,
+            conform=conform or "",
         )
 
     def _bound(self, mapping: Mapping, declared: Declared) -> int | None:
@@ -79,6 +84,25 @@ class ClaimReader:
             span = mapping.entries["bound"].key.span
             self.reader.fail(Code.NO_BOUND, "`bound` bounds nothing: no variable is a `nat`", span)
         return bound
+
+    def _conform(self, mapping: Mapping, declared: Declared) -> Conform:
+        node = mapping.get("conform")
+        if node is None:
+            return ""
+        word = self.reader.scalar(node, "`conform`")
+        chosen = next((known for known in CONFORM if known == word.text), None)
+        if chosen is None:
+            message = f"`conform` is {' or '.join(map(quoted, CONFORM))}, not {quoted(word.text)}"
+            help_text = did_you_mean(word.text, CONFORM, known="")
+            self.reader.fail(Code.VALUE_NOT_ALLOWED, message, word.span, help=help_text)
+        if not self.referenced:
+            message = "there is no implementation to hold this against"
+            self.reader.fail(Code.NOTHING_TO_CONFORM, message, word.span, help="name it at the end: `reference: …`")
+        if chosen == "situations" and SITUATION not in declared.specification.views and not declared.incomplete:
+            message = f"there is no view `{SITUATION}` that would say what a situation is"
+            help_text = f"write `views: {{{SITUATION}: […]}}`, or `conform: transitions`"
+            self.reader.fail(Code.NOTHING_TO_CONFORM, message, word.span, help=help_text)
+        return chosen
 
     def _sentence(self, mapping: Mapping, key: str) -> str:
         node = mapping.get(key)

@@ -146,8 +146,9 @@ class Code(Enum):
     QUESTION_WITHOUT_ANSWER = "KP609", "a question with neither an answer nor a reason why there is none, or with both"
     QUESTION_SCENARIO = "KP610", "a question that speaks of a scenario which nothing declares"
     REPAIR_CONTRADICTED = "KP611", "a repair that breaks what it repairs, or half a repair that breaks nothing"
-    EQUIVALENT_UNKNOWN = "KP612", "`equivalent` with what can be the name of no mutant"
-    EQUIVALENT_STALE = "KP613", "`equivalent` with mutants that do not exist, or do not survive"
+    NOTHING_TO_CONFORM = "KP612", "`conform` without an implementation, or without situations"
+    EQUIVALENT_UNKNOWN = "KP620", "`equivalent` with what can be the name of no mutant"
+    EQUIVALENT_STALE = "KP621", "`equivalent` with mutants that do not exist, or do not survive"
 
     # 7xx: the command line
     NO_SUCH_SCENARIO = "KP701", "a scenario that the specification does not have"
@@ -159,6 +160,9 @@ class Code(Enum):
     FILE_UNREADABLE = "KP707", "a file that cannot be read"
     OPTION_VALUE = "KP708", "an option with a value it cannot have"
     OPTIONS_CONFLICT = "KP709", "options that exclude each other"
+    ADAPTER_FAILED = "KP710", "an adapter that breaks off, does not answer, or answers what means nothing"
+    SETTING_REFUSED = "KP711", "a scenario or defect that an implementation does not know"
+    LOG_LINE = "KP712", "a line of a log that means nothing"
 
     # 8xx: errors that appear only when the specification runs
     ASSIGNED_OUTSIDE_TYPE = "KP801", "an assignment outside the variable's type"

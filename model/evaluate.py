@@ -281,6 +281,7 @@ class _StepRun(Frame):
                     self._block(body)
             case When(condition=condition):
                 if not self.value(condition):
+                    self.observer.barred(statement.span)
                     raise _NoPath
             case Goto(label=label):
                 self.next_label = label
@@ -344,6 +345,7 @@ class _StepRun(Frame):
         else:
             options = list(dict.fromkeys(self.value(element) for element in statement.elements))
         if not options:
+            self.observer.barred(statement.span)
             raise _NoPath
         value = options[self._decide(len(options))]
         self.choices.append(value)

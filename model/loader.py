@@ -80,6 +80,7 @@ class _FileLoader:
         self._language()
         self._check_numbers()
         self.claims.bound = read.attempt(partial(read.bound, self.root))
+        self.claims.referenced = "reference" in self.root
         base = self._declare(self.root, lint=True, base=True)
         self._variants(base)
         scenarios = self._scenarios(base)

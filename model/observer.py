@@ -16,6 +16,9 @@ class Observer(Protocol):
     def branch(self, span: Span, taken: bool) -> None:
         """Record that the `if` whose condition stands at `span` went one way."""
 
+    def barred(self, span: Span) -> None:
+        """Record what ended a path before its end: a `when` that was false, or a `choose` of nothing."""
+
     def consulted(self, table: Table, values: Sequence[Value], instance: int) -> None:
         """Take note of a table that an instance of its process consults, and of the values of all slots then."""
 
@@ -46,6 +49,9 @@ class Unobserved:
     """Takes note of nothing."""
 
     def branch(self, span: Span, taken: bool) -> None:
+        """Ignore."""
+
+    def barred(self, span: Span) -> None:
         """Ignore."""
 
     def consulted(self, table: Table, values: Sequence[Value], instance: int) -> None:

@@ -62,6 +62,13 @@ class Source:
             self._lines.extend(LINE_END.split(self.text))
         return self._lines[number - 1] if 1 <= number <= len(self._lines) else ""
 
+    def text_at(self, span: Span) -> str:
+        """Return what stands at a span of this file, on one line."""
+        lines = [self.line_text(number) for number in range(span.line, span.end_line + 1)]
+        lines[-1] = lines[-1][: span.end_column - 1]
+        lines[0] = lines[0][span.column - 1 :]
+        return " ".join(" ".join(lines).split())
+
 
 def visible(text: str, *, tab_width: int = _TAB_WIDTH) -> str:
     r"""Return `text` on one line, with everything that a terminal would obey instead of show written as an escape.

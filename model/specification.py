@@ -28,6 +28,16 @@ Restarts = Literal["at_once", "later", "never"]
 RESTARTS: Final[tuple[Restarts, ...]] = ("at_once", "later", "never")
 
 
+Conform = Literal["", "transitions", "situations"]
+"""What an implementation is driven through of a scenario: nothing, every transition, or every pair of what a step does
+and the situation before it."""
+
+CONFORM: Final[tuple[Conform, ...]] = ("transitions", "situations")
+
+SITUATION: Final = "situation"
+"""The view whose values are the situations."""
+
+
 class Role(Enum):
     """Where a variable lives, which decides who sees it and what a crash does to it."""
 
@@ -276,6 +286,7 @@ class Scenario:
     span: Span
     bound: int | None = None
     """Up to where an exploration follows each `nat`; None where nothing says so."""
+    conform: Conform = ""
 
 
 @dataclass(frozen=True, slots=True)

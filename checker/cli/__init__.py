@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from checker.cli import deciding, proving, reviewing, starting, understanding
+from checker.cli import crosschecking, deciding, proving, reviewing, starting, understanding
 from checker.cli.application import app
 from checker.installation import foreign_model
 from checker.verdict import ExitCode
 
-__all__ = ["app", "deciding", "main", "proving", "reviewing", "starting", "understanding"]
+__all__ = ["app", "crosschecking", "deciding", "main", "proving", "reviewing", "starting", "understanding"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

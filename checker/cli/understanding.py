@@ -85,6 +85,7 @@ def list_specifications(
     Purpose.UNDERSTAND,
     "trace killed_workflow -s q-a1-slow-coordinator",
     "trace killed_workflow -m submit-without-look-up -p one_submission",
+    "trace killed_workflow -s q-a1-slow-coordinator --adapter yours:Adapter --as-pytest test_slow.py",
 )
 def trace(
     *,
@@ -102,16 +103,26 @@ def trace(
     engine: EngineChoice = Engine.COLUMNAR,
     no_cache: NoCache = False,
     out_itf: OutItf = None,
+    as_pytest: Annotated[
+        Path | None,
+        typer.Option("--as-pytest", metavar="FILE", help="Also write a test that drives an implementation through it."),
+    ] = None,
+    adapter: Annotated[
+        str, typer.Option("--adapter", metavar="MODULE:CLASS", help="The implementation that the test drives.")
+    ] = "",
 ) -> None:
     """Show the shortest counterexample or witness.
 
     The shortest run that breaks a property, or that reaches a `possible` one.
+
+    With `--as-pytest` it becomes a test of an implementation: of the one that the file names under `reference`, unless
+    told. An implementation passes that does the same, and where the run is a mutant's, one that does not.
     """
 
     def run() -> ExitCode:
         from checker.commands.trace import TraceOptions, run
 
-        chosen = TraceOptions(specification, scenario, mutant, asked, as_json, out_itf)
+        chosen = TraceOptions(specification, scenario, mutant, asked, as_json, out_itf, as_pytest, adapter)
         return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     answer("trace", run, as_json=as_json)

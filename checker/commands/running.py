@@ -124,6 +124,8 @@ class Runner:
         deadline = time.monotonic() + options.timeout if options.timeout is not None else None
         self.limits = Limits(states_max=options.states_max, deadline=deadline, workers=options.workers)
         self.progress = ProgressLine(standard_error())
+        self.unit = "layer"
+        """What is finished before an interrupt ends a run."""
         self._process = os.getpid()
         self._before: object = None
 
@@ -237,6 +239,6 @@ class Runner:
         if os.getpid() != self._process:
             return  # an engine's helper process, which has inherited this handler and heard the same Ctrl-C
         # Not through `sys.stderr`, which may be in the middle of writing and then refuses to be entered again.
-        line = "interrupted: ending after this layer; once more to end at once\n"
+        line = f"interrupted: ending after this {self.unit}; once more to end at once\n"
         with contextlib.suppress(OSError, ValueError):
             os.write(sys.stderr.fileno(), f"{self.progress.erasure}{line}".encode())

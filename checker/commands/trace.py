@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.commands.answers import print_document, warn, write_itf
+from checker.commands.answers import print_document, warn, write_file, write_itf
 from checker.commands.choices import one_claim, one_property
 from checker.commands.inputs import Loaded, load_one
+from checker.commands.refusal import BadInput
 from checker.commands.running import Explored, Runner, RunOptions, systems_of
 from checker.judgement import PropertyReport, ScenarioReport, judge_scenario
 from checker.reporting.claims import (
@@ -23,7 +25,9 @@ from checker.reporting.claims import (
 )
 from checker.reporting.documents import claim_document, file_document
 from checker.reporting.output import Line, Output, blank, flowed, sentence, standard_output
+from checker.reporting.pytestfile import pytest_file
 from checker.verdict import ExitCode, Verdict, worst
+from model.diagnostics import Code, Diagnostic, quoted
 from model.specification import PropertyKind, Scenario
 
 
@@ -37,6 +41,9 @@ class TraceOptions:
     property: str = ""
     as_json: bool = False
     itf: Path | None = None
+    pytest: Path | None = None
+    adapter: str = ""
+    """The implementation that the test drives, `MODULE:CLASS`; the file's own where it is empty."""
 
 
 def run(options: TraceOptions, running: RunOptions) -> ExitCode:
@@ -50,6 +57,7 @@ def run(options: TraceOptions, running: RunOptions) -> ExitCode:
     claim = one_claim(loaded, options.scenario, options.mutant)
     if options.property:
         one_property(claim, options.property)
+    adapter = "" if options.pytest is None else _adapter(loaded, options.adapter)
     if not options.as_json:
         warn([loaded])
     explored = explore_claim(loaded, claim, running)
@@ -65,7 +73,46 @@ def run(options: TraceOptions, running: RunOptions) -> ExitCode:
         _print(standard_output(), loaded, report, asked, shown)
     if options.itf is not None and shown is not None:
         write_itf(options.itf, loaded, shown)
+    if options.pytest is not None and shown is not None:
+        _write_pytest(options.pytest, loaded, claim, shown, adapter)
     return code
+
+
+def _adapter(loaded: Loaded, named: str) -> str:
+    """Return the implementation that a test is to drive, `MODULE:CLASS`.
+
+    Raises:
+        BadInput: neither the file nor an option names one.
+    """
+    reference = loaded.file.reference
+    chosen = named or (f"checker.conformance.adapters.{reference}:Adapter" if reference else "")
+    if re.fullmatch(r"[\w.]+:\w+", chosen):
+        return chosen
+    if chosen:
+        # Both end up in the text of a program, and the name in a file may be a stranger's.
+        message = f"{quoted(named or reference)} is no {'`MODULE:CLASS`' if named else 'name of an implementation'}"
+        raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)])
+    message = f"{quoted(loaded.file.source.file)} names no implementation that a test could drive"
+    help_text = "name one with `--adapter MODULE:CLASS`"
+    raise BadInput([Diagnostic(Code.OPTIONS_CONFLICT, message, None, help=help_text)])
+
+
+def _write_pytest(path: Path, loaded: Loaded, claim: Scenario, shown: ShownTrace, adapter: str) -> None:
+    what = shown.property or "error"
+    kind = "mutant" if claim.mutant else "scenario"
+    asked = f" -p {shown.property}" if shown.property else ""
+    file = re.sub(r"[^\w.-]", "_", Path(loaded.file.source.file).name)
+    command = f"killpoint trace {file} --{kind} {claim.name}{asked}"
+    text = pytest_file(
+        shown.report.exploration.system,
+        shown.finding.trace,
+        name=f"{claim.name} {what}",
+        heading=f"The run that `{command}` shows.",
+        variant=claim.variant,
+        adapter=adapter,
+        departs=claim.mutant,
+    )
+    write_file(path, text)
 
 
 def explore_claim(loaded: Loaded, claim: Scenario, running: RunOptions) -> Explored:
@@ -74,11 +121,20 @@ def explore_claim(loaded: Loaded, claim: Scenario, running: RunOptions) -> Explo
     Raises:
         BadInput: its parameters or faults are not possible.
     """
+    with Runner(running) as runner:
+        return explored_with(runner, loaded, claim)
+
+
+def explored_with(runner: Runner, loaded: Loaded, claim: Scenario) -> Explored:
+    """Explore one claim of a file with a runner that may have other things to do.
+
+    Raises:
+        BadInput: its parameters or faults are not possible.
+    """
     claims = {claim.name: claim}
     file = loaded.file.source.file
-    systems = systems_of({file: (loaded, claims)}, running.bound)
-    with Runner(running) as runner:
-        return runner.explore(loaded, claims, systems[file])
+    systems = systems_of({file: (loaded, claims)}, runner.options.bound)
+    return runner.explore(loaded, claims, systems[file])
 
 
 def _asked(report: ScenarioReport, name: str) -> PropertyReport | None:

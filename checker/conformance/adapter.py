@@ -29,6 +29,17 @@ class UnknownSetting(Exception):
     """The system has no such parameter, variant or defect: not every scenario can be put to every implementation."""
 
 
+class AdapterFailed(Exception):
+    """The adapter itself is at fault: it broke off, it did not answer, or what it answered means nothing.
+
+    Nothing is known then of the system behind it. `details` is what it has left: a traceback, its standard error.
+    """
+
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """How a system is to start: the parameters and variant of a scenario, and where it starts.
@@ -49,7 +60,7 @@ class Action:
 
     `choices` are the values of the `choose` statements on the way and `faults` the names of the faults that happen,
     each in the order in which the step comes to them. For a crash `step` is the label before which the process stands,
-    or in which it is where `torn`; for a restart it is empty.
+    or in which it is where `torn`, and the first of the faults is the crash's own name; for a restart `step` is empty.
     """
 
     kind: Literal["step", "crash", "restart"]
@@ -69,11 +80,13 @@ class Action:
 class Adapter(Protocol):
     """A system in this process or in another, driven step by step."""
 
-    observes: Sequence[str]
-    """The names of the variables and process labels that `observe` tells, without indices: `run`, `coordinator at`."""
+    @property
+    def observes(self) -> Sequence[str]:
+        """The names of the variables and process labels that `observe` tells, without indices."""
 
-    defects: Sequence[str]
-    """The deliberate mistakes that can be switched on, by name."""
+    @property
+    def defects(self) -> Sequence[str]:
+        """The deliberate mistakes that can be switched on, by name."""
 
     def reset(self, setting: Setting) -> None:
         """Throw away what there is and start afresh.

@@ -291,6 +291,9 @@ class _Recorder:
         self.path.clear()
         self.checked.clear()
 
+    def barred(self, span: Span) -> None:
+        pass
+
     def consulted(self, table: Table, values: Sequence[Value], instance: int) -> None:
         pass
 

@@ -15,6 +15,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from checker.identity import claim_hash, file_hash
 from checker.judgement import PropertyReport, ScenarioReport
@@ -50,13 +51,14 @@ def write_reports(directory: Path, root: Path, command: str, version: str, check
     directory.mkdir(parents=True, exist_ok=True)
     in_order = sorted(checked, key=lambda each: _name(each, root))
     named = [(_name(each, root), each) for each in in_order]
+    run = {**_of_other_commands(directory), **_run_document(root, version, in_order)}
     write_all(
         {
             directory / "summary.md": summary_markdown(command, root, in_order),
             directory / "findings.md": findings_markdown(command, [one for one in named if not one[1].file.pattern]),
             directory / "incidents.md": incidents_markdown(command, [one for one in named if one[1].file.pattern]),
             directory / "summary.json": written(summary_document(command, root, in_order)),
-            directory / "run.json": written({**_proofs_of_before(directory), **_run_document(root, version, in_order)}),
+            directory / "run.json": written(run),
         }
     )
 
@@ -68,11 +70,12 @@ def write_proofs(directory: Path, text: str, seconds: Mapping[str, Mapping[str, 
         OSError: the directory cannot be written to.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    run = {**_read_run(directory), "proofs": {name: dict(each) for name, each in seconds.items()}}
+    run = {**read_run(directory), "proofs": {name: dict(each) for name, each in seconds.items()}}
     write_all({directory / "proofs.md": text, directory / "run.json": written(run)})
 
 
-def _read_run(directory: Path) -> Document:
+def read_run(directory: Path) -> dict[str, Any]:
+    """Return what `run.json` says of earlier runs; nothing where there is none."""
     try:
         document = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -80,8 +83,8 @@ def _read_run(directory: Path) -> Document:
     return document if isinstance(document, dict) else {}
 
 
-def _proofs_of_before(directory: Path) -> Document:
-    return {key: value for key, value in _read_run(directory).items() if key == "proofs"}
+def _of_other_commands(directory: Path) -> Document:
+    return {key: value for key, value in read_run(directory).items() if key in ("conformance", "proofs")}
 
 
 def record_name(path: Path, root: Path) -> str:

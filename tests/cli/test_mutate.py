@@ -44,7 +44,7 @@ def test_a_reason_for_nothing_is_a_failure_too(killpoint: Killpoint, order: Path
     done = killpoint("mutate", str(explained(order, "*/*", "hand.intend/skip-step")), "--fail-on-survivors")
 
     assert done.code == ExitCode.NOT_AS_DECLARED
-    assert "KP613 stale reason: `hand.intend/skip-step` is killed by `intended`" in done.words
+    assert "KP621 stale reason: `hand.intend/skip-step` is killed by `intended`" in done.words
 
 
 def test_the_document_has_every_mutant(killpoint: Killpoint, order: Path) -> None:

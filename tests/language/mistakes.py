@@ -416,8 +416,14 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP611 a repair of nothing": _question(
         "{asks: 'Why?', shown_by: [baseline], lesson: So., repaired_by: [baseline]}"
     ),
-    "KP612 a place that does not exist": _equivalent("clerk.reserv/skip-step"),
-    "KP612 a place and no operator": _equivalent("clerk.reserve"),
+    "KP110 a word that `conform` does not know": ("  baseline: {}\n", "  baseline: {conform: transition}\n"),
+    "KP612 nothing to hold it against": [
+        ("  baseline: {}\n", "  baseline: {conform: transitions}\n"),
+        ("reference: ticket_office\n", ""),
+    ],
+    "KP612 situations without a view": ("  baseline: {}\n", "  baseline: {conform: situations}\n"),
+    "KP620 a place that does not exist": _equivalent("clerk.reserv/skip-step"),
+    "KP620 a place and no operator": _equivalent("clerk.reserve"),
     # --- Warnings ---
     "KP901 two stores at once": (
         "        sale[seat] = reserved\n",

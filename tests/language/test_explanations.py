@@ -103,7 +103,7 @@ FRAGMENTS = [
 ] + [Code.LIMIT]  # fmt: skip
 TEXTS = [code for code in Code if code.number[2] == "0" and code not in {Code.NOT_UTF8, Code.LIMIT}]
 
-SECTIONS = {*yaml.safe_load(WORLD), "questions", "unused", "equivalent", "views"} - {"claim"}
+SECTIONS = {*yaml.safe_load(WORLD), "questions", "reference", "unused", "equivalent", "views"} - {"claim"}
 CLAIM_KEYS = {"allow", "set", "breaks", "only", "because", "variant"}
 ONE_STEP = "one step"
 SINGLE = {"holds", "ghost", "properties"}

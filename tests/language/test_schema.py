@@ -239,6 +239,11 @@ UNUSUAL = {
         ("      rest: |\n        read", "      rest:\n       torn: last = seat\n       do: |\n        read"),
         ("  busy: {set: {clerks: 2}, allow: {", "  busy: {set: {clerks: 2}, allow: {crash: {at: [clerk.rest.torn]}, "),
     ),
+    "a scenario for every transition, and one for every situation": changed(
+        ("  baseline: {}", "  baseline: {conform: transitions}"),
+        ("  busy: {set", "  busy: {conform: situations, set"),
+        ("views: {overview", "views: {situation"),
+    ),
     "memory that is kept": changed(("seat: {type: 0..seats, init: 0}", "seat: {type: 0..seats, init: 0, keep: true}")),
     "a patch of everything": changed(
         ('careless: {processes: {clerk: {steps: {charge: "goto(record)"}}}}',
