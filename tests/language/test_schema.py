@@ -378,7 +378,7 @@ REFUSED: dict[str, Change] = {
     "a question that one scenario answers twice": put("questions Q-1 shown_by", ["forgetful", "forgetful"]),
     "a question with a word of its own": put("questions Q-2 answer", "yes"),
     "a reason that is a list": put("unused", {"clerk.rest": ["nobody rests"]}),
-    "a reason that is a number": put("equivalent", {"clerk.rest/skip-step": 3}),
+    "reasons that are a list": put("equivalent", ["clerk.rest/skip-step"]),
     "a view that is a text": put("views overview", "sale"),
     # Values.
     "another version": put("language", 2),
