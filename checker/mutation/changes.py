@@ -10,7 +10,7 @@ from checker.mutation.rewriting import Body, rewritten, rewritten_body
 from model.expressions import Constant, Expression, FaultDraw, walk
 from model.source import Span
 from model.specification import Step
-from model.statements import Statement
+from model.statements import Statement, When
 from model.types import BOOL
 
 
@@ -67,6 +67,11 @@ def of_statement(old: Statement, new: Callable[[Statement], Body]) -> Callable[[
 def true(span: Span) -> Expression:
     """Return what is always true, in the place of something else."""
     return Constant(True, BOOL, span)
+
+
+def is_fault(step: Step) -> bool:
+    """Tell whether a step is a fault itself: what it asks before anything else goes on is whether one happens."""
+    return any(isinstance(statement, When) and draws(statement.condition) for statement in step.body)
 
 
 def draws(expression: Expression) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from checker.mutation.changes import Change, draws, of_expression, true
+from checker.mutation.changes import Change, of_expression, true
 from checker.mutation.mutants import Operator
 from checker.mutation.places import Places
 from model.expressions import (
@@ -40,7 +40,7 @@ def changes_of(expression: Expression, around: Span, places: Places) -> Iterator
             yield from _parts_left_out(Operator.DROP_DISJUNCT, " or ", expression, items, places)
         case Membership() if len(expression.elements) > 1:
             yield from _elements_left_out(expression, places)
-        case Quantifier() if expression.condition is not None and not draws(expression.condition):
+        case Quantifier() if expression.condition is not None:
             yield _quantified_over_all(expression, expression.condition, places)
         case Implies(premise=premise, conclusion=conclusion):
             texts = [places.text(part.span) for part in (expression, premise, conclusion)]
@@ -68,12 +68,11 @@ def _parts_left_out(
     before = places.text(expression.span)
     texts = _parts(before, items, places)
     for i, item in enumerate(items):
-        if not draws(item):
-            after = word.join(text for j, text in enumerate(texts) if j != i)
-            # A definition has its text elsewhere; it stays, and is not asked here.
-            span = item.span if places.within(item.span, expression.span) else expression.span
-            made = of_expression(expression, lambda e, i=i: _without(e, i))  # type: ignore[misc]
-            yield Change(operator, span, texts[i], before, after, made)
+        after = word.join(text for j, text in enumerate(texts) if j != i)
+        # A definition has its text elsewhere; it stays, and is not asked here.
+        span = item.span if places.within(item.span, expression.span) else expression.span
+        made = of_expression(expression, lambda e, i=i: _without(e, i))  # type: ignore[misc]
+        yield Change(operator, span, texts[i], before, after, made)
 
 
 def _parts(text: str, items: tuple[Expression, ...], places: Places) -> list[str]:
@@ -145,8 +144,6 @@ def _numbers(expression: Constant, value: int, around: Span, places: Places) -> 
 
 def _alternatives(expression: Conditional, places: Places) -> Iterator[Change]:
     condition = expression.condition
-    if draws(condition):
-        return
     asked, then, otherwise = (places.text(e.span) for e in (condition, expression.then, expression.otherwise))
     before = places.text(expression.span)
 

@@ -1,7 +1,7 @@
 """The operators on statements and on what rows ask.
 
 What belongs to the claims stays: ghosts and what only they depend on, and `check`. So does what is assumed of the
-world: a fault may happen or not, and no mutant takes it for certain or for impossible.
+world: where a fault may happen, and what it does.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from checker.mutation.changes import Change, draws, of_statement, true
+from checker.mutation.changes import Change, draws, is_fault, of_statement, true
 from checker.mutation.expressions import changes_of
 from checker.mutation.mutants import Operator, Piece
 from checker.mutation.places import Places
@@ -22,7 +22,8 @@ from model.statements import Assign, Check, Choose, Count, For, If, Statement, W
 
 def changes_of_step(step: Step, places: Places) -> Iterator[Change]:
     """Yield every change inside a step, or inside what a crash does."""
-    yield from _Finder(places).body(step.body, frozenset(), alone=len(step.body) == 1)
+    if not is_fault(step):
+        yield from _Finder(places).body(step.body, frozenset(), alone=len(step.body) == 1)
 
 
 def changes_of_row(row: Row, places: Places) -> Iterator[Change]:
@@ -68,17 +69,19 @@ class _Finder:
                         yield self._dropped(statement, target.span.joined(statement.span))
                 case When():
                     yield from self._of_when(statement)
-                case If():
+                case If(condition=condition) if not draws(condition):
                     yield from self._of_if(statement)
                 case _:
                     pass
-            # What the world chooses from is its affair.
+            # What the world chooses from is its affair, as is whether and where a fault happens.
             own = replace(statement, elements=()) if isinstance(statement, Choose) else statement
             for expression in expressions_of(own):
-                yield from changes_of(expression, statement.span, self.places)
+                if not draws(expression):
+                    yield from changes_of(expression, statement.span, self.places)
             match statement:
-                case If(then=then, otherwise=otherwise):
-                    yield from self.body(then, declared, alone=False)
+                case If(condition=condition, then=then, otherwise=otherwise):
+                    if not draws(condition):
+                        yield from self.body(then, declared, alone=False)
                     yield from self.body(otherwise, declared, alone=False)
                 case For(variable=variable, body=inner):
                     yield from self.body(inner, declared | {variable}, alone=False)
@@ -90,8 +93,6 @@ class _Finder:
         return Change(Operator.DROP_ASSIGNMENT, span, text, text, "", of_statement(statement, lambda _: ()))
 
     def _of_when(self, statement: When) -> Iterator[Change]:
-        if draws(statement.condition):
-            return
         before = self.text(statement.span)
         asked = before.removeprefix("when(").removesuffix(")")
         dropped = of_statement(statement, lambda _: ())
@@ -101,8 +102,6 @@ class _Finder:
 
     def _of_if(self, statement: If) -> Iterator[Change]:
         condition, span = statement.condition, statement.span
-        if draws(condition):
-            return
         asked = self.text(span)
         before = f"if {asked}"
         # Where nothing is asked but whether something is fresh, that being true is a mutant already; so is the loss of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from checker.mutation.changes import true
+from checker.mutation.changes import is_fault, true
 from checker.mutation.mutants import Exchange, Operator
 from checker.mutation.places import Places
 from model.expressions import Not
@@ -35,7 +35,7 @@ def structural(specification: Specification, places: Places) -> Iterator[Found]:
 
 def _skipped(step: Step, *, environment: bool) -> Iterator[Found]:
     """Yield a step that does nothing, of an environment one that never happens; and a crash in it that does nothing."""
-    if step.body:
+    if step.body and not is_fault(step):
         nothing = (When(Not(true(step.span), step.span), step.span),) if environment else ()
         exchange = Exchange(((step, replace(step, body=nothing)),))
         yield Operator.SKIP_STEP, step.span, "", f"step {step.id}", "", exchange

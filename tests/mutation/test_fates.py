@@ -103,6 +103,15 @@ def test_a_fault_that_never_happens_is_vacuous_too() -> None:
     assert each.why in {"the fault `flicker` never happens", "`can_finish` is never reached"}
 
 
+def test_what_a_fault_does_is_assumed_and_not_changed() -> None:
+    text = LAMP.replace("ghost:", "faults: {flicker: {at_most: 1}, storm: {at_most: 1}}\nghost:", 1)
+    text = text.replace("        calls += 1", "        if lit and fault(flicker): lit = False\n        calls += 1", 1)
+    storm = "  sky: {environment: true, steps: {blow: 'when(left > 0)\n\n    when(fault(storm))\n\n    lit = False'}}\n"
+    text = text.replace("properties:", f"{storm}properties:", 1)
+
+    assert set(decided(file_of(text))) == set(FATES)
+
+
 def test_a_mutant_shows_how_its_text_reads_before_and_after(found: Mapping[str, Decided]) -> None:
     read = {name: (each.mutant.before, each.mutant.after) for name, each in found.items()}
 
