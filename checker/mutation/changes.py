@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from checker.mutation.mutants import Operator, Piece
 from checker.mutation.rewriting import Body, rewritten, rewritten_body
-from model.expressions import Constant, Expression, FaultDraw, walk
+from model.expressions import And, Constant, Expression, FaultDraw, Or, walk
 from model.source import Span
 from model.specification import Step
 from model.statements import Statement, When
@@ -70,8 +70,19 @@ def true(span: Span) -> Expression:
 
 
 def is_fault(step: Step) -> bool:
-    """Tell whether a step is a fault itself: what it asks before anything else goes on is whether one happens."""
-    return any(isinstance(statement, When) and draws(statement.condition) for statement in step.body)
+    """Tell whether a step is a fault itself: without one it has no way to its end."""
+    return any(isinstance(statement, When) and takes_a_fault(statement.condition) for statement in step.body)
+
+
+def takes_a_fault(condition: Expression) -> bool:
+    """Tell whether a condition is true only where a fault happens."""
+    match condition:
+        case And(items=items):
+            return any(map(takes_a_fault, items))
+        case Or(items=items):
+            return all(map(takes_a_fault, items))
+        case _:
+            return isinstance(condition, FaultDraw)
 
 
 def draws(expression: Expression) -> bool:

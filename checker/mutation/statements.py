@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from checker.mutation.changes import Change, draws, is_fault, of_statement, true
+from checker.mutation.changes import Change, draws, is_fault, of_statement, takes_a_fault, true
 from checker.mutation.expressions import changes_of
 from checker.mutation.mutants import Operator, Piece
 from checker.mutation.places import Places
@@ -67,7 +67,7 @@ class _Finder:
                         declared |= {target.name}
                     elif not alone:
                         yield self._dropped(statement, target.span.joined(statement.span))
-                case When():
+                case When(condition=condition) if not draws(condition):
                     yield from self._of_when(statement)
                 case If(condition=condition) if not draws(condition):
                     yield from self._of_if(statement)
@@ -80,9 +80,10 @@ class _Finder:
                     yield from changes_of(expression, statement.span, self.places)
             match statement:
                 case If(condition=condition, then=then, otherwise=otherwise):
-                    if not draws(condition):
+                    if not takes_a_fault(condition):
                         yield from self.body(then, declared, alone=False)
-                    yield from self.body(otherwise, declared, alone=False)
+                    if not (isinstance(condition, Not) and takes_a_fault(condition.item)):
+                        yield from self.body(otherwise, declared, alone=False)
                 case For(variable=variable, body=inner):
                     yield from self.body(inner, declared | {variable}, alone=False)
                 case _:
