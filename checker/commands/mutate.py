@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from checker.commands.answers import print_document, warn
 from checker.commands.choices import check_names, raise_if_any
@@ -58,7 +58,7 @@ def run(options: MutateOptions, running: RunOptions) -> ExitCode:
     """
     started = time.monotonic()
     loaded = load_one(options.specification)
-    claims = _claims(options, loaded)
+    claims = _claims(options, loaded, running.bound)
     if not options.as_json:
         warn([loaded])
     with Runner(running) as runner:
@@ -102,7 +102,7 @@ def exit_code(report: MutationReport, *, fail_on_survivors: bool) -> ExitCode:
     return worst(codes)
 
 
-def _claims(options: MutateOptions, loaded: Loaded) -> dict[str, Scenario]:
+def _claims(options: MutateOptions, loaded: Loaded, bound: int | None) -> dict[str, Scenario]:
     """Return the scenarios to ask: those that are named, or all that are said to hold."""
     scenarios = loaded.file.scenarios
     raise_if_any(check_names(options.scenarios, scenarios, Code.NO_SUCH_SCENARIO, "scenario"))
@@ -116,7 +116,11 @@ def _claims(options: MutateOptions, loaded: Loaded) -> dict[str, Scenario]:
         message = f"there is no operator {quoted(unknown[0])}"
         help_ = did_you_mean(unknown[0], operators, known="the operators are")
         raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help=help_)])
-    return {n: s for n, s in scenarios.items() if not s.breaks and (not options.scenarios or n in options.scenarios)}
+    return {
+        name: scenario if bound is None else replace(scenario, bound=bound)
+        for name, scenario in scenarios.items()
+        if not scenario.breaks and (not options.scenarios or name in options.scenarios)
+    }
 
 
 def _held(

@@ -15,10 +15,9 @@ import numpy as np
 
 from checker.backends.columns.program import SYSTEMS_MAX, Program
 from checker.backends.columns.translation import Translation
-from checker.engines.columnar import Run
+from checker.engines.columnar import Run, Target
 from checker.engines.grouping import grouped
 from checker.engines.processes import in_processes
-from checker.engines.targets import Target
 from checker.exploration import Coverage, Exploration, Limits
 from checker.trace import Trace
 from model.specification import PropertyKind
@@ -158,7 +157,7 @@ class _Ways(_Brief):
 
     def traces(self) -> None:
         words = [self.program.encode(0, state) for _, state in self.places]
-        keys = self.keys_of([np.array(column, np.uint64) for column in zip(*words, strict=True)])
+        keys = self.search.keys_of([np.array(column, np.uint64) for column in zip(*words, strict=True)])
         targets = {
             ("waiting", 0, n): Target(depth, int(key))
             for n, ((depth, _), key) in enumerate(zip(self.places, keys, strict=True))

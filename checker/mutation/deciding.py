@@ -7,6 +7,7 @@ Scenarios that are cheap and ask about much come first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from checker.confirm import confirm_failure, confirm_property
 from checker.engines.altered import Altered, explore_altered
@@ -133,7 +134,7 @@ def _system(each: Decided, scenario: Scenario) -> TransitionSystem | None:
     if changed is scenario.specification:
         return None
     try:
-        return TransitionSystem(changed, scenario.set, scenario.allow, scenario.bound)
+        return TransitionSystem.of(replace(scenario, specification=changed))
     except SpecificationError as error:
         _refuse(each, scenario, error)
         return None

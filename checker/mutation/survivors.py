@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from checker.engines.altered import ways_to
 from checker.engines.differences import compare
@@ -48,7 +49,7 @@ def _system(each: Decided, one: Held) -> TransitionSystem | None:
     changed = each.mutant.applied(one.scenario.specification)
     if changed is one.scenario.specification:
         return None
-    return TransitionSystem(changed, one.scenario.set, one.scenario.allow, one.scenario.bound)
+    return TransitionSystem.of(replace(one.scenario, specification=changed))
 
 
 def _show(one: Held, differing: Sequence[tuple[Decided, TransitionSystem, int, State]], limits: Limits) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import assume, event, given, note
 from hypothesis import strategies as st
 
@@ -40,7 +42,7 @@ def original_and_mutants(
         specification = mutant.applied(scenario.specification)
         assert specification is not scenario.specification, "it was made from this one"
         try:
-            systems.append((mutant, TransitionSystem(specification, scenario.set, scenario.allow, scenario.bound)))
+            systems.append((mutant, TransitionSystem.of(replace(scenario, specification=specification))))
         except SpecificationError:
             event("no such protocol")
     return original, systems
