@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from checker.exploration import Exploration
-from model.specification import Property, PropertyKind, Scenario
+from model.specification import CrashCourse, Property, PropertyKind, Scenario
 from model.system import Budget, TransitionSystem
 
 
@@ -69,7 +69,7 @@ def _allowed_faults(system: TransitionSystem) -> Iterator[str]:
     for name, fault in system.specification.faults.items():
         budget = system.budgets[name]
         if budget.allowed:
-            where = f" of {', '.join(fault.crashes)} {_where(budget)}" if fault.crashes else ""
+            where = f" of {', '.join(fault.crashes)}{_where(budget)}" if fault.crashes else ""
             yield f"{name}{where}: {_how_often(budget)}"
             crashing = crashing or bool(fault.crashes)
     if crashing:
@@ -92,23 +92,35 @@ def _what_follows_crashes(system: TransitionSystem) -> Iterator[str]:
         yield f"a process {way}" if len(ways) == 1 else f"a process {way}: {', '.join(names)}"
 
 
+def course_text(crashes: CrashCourse) -> str:
+    """Say where crashes fall in turn."""
+    return ", then ".join("anywhere" if points is None else f"at {' or '.join(sorted(points))}" for points in crashes)
+
+
 def _how_often(budget: Budget) -> str:
+    if budget.in_turn is not None:
+        crashes = f"at most {len(budget.in_turn)} crash{'es' * (len(budget.in_turn) != 1)} in all"
+        return f"{crashes}, {course_text(budget.in_turn)}"
     if budget.limit is None:
         return "any number of times"
     return "at most once" if budget.limit == 1 else f"at most {budget.limit} times"
 
 
 def _where(budget: Budget) -> str:
-    return "at every kill point" if budget.at is None else f"at {', '.join(sorted(budget.at))} only"
+    if budget.in_turn is not None:
+        return ""
+    return " at every kill point" if budget.at is None else f" at {', '.join(sorted(budget.at))} only"
 
 
 def _faults_left_out(system: TransitionSystem) -> Iterator[str]:
     for name, budget in system.budgets.items():
         if not budget.allowed:
             yield f"{name}: off"
+        elif budget.in_turn is not None:
+            yield f"{name} at another place or in another turn"
         elif budget.limit is not None:
             yield f"{name} more than {'once' if budget.limit == 1 else f'{budget.limit} times'}"
-        if budget.allowed and budget.at is not None:
+        if budget.allowed and budget.at is not None and budget.in_turn is None:
             yield f"{name} at any kill point but {', '.join(sorted(budget.at))}"
 
 

@@ -34,8 +34,16 @@ def system_hash(source: Source, patch: str, system: TransitionSystem) -> str:
                 for name, budget in system.budgets.items()
             },
             **({"bound": system.bound} if system.bound is not None else {}),
+            **({"crashes": course_of(system)} if system.crashes is not None else {}),
         }
     )
+
+
+def course_of(system: TransitionSystem) -> list[list[str] | None] | None:
+    """Return where the crashes of a run fall in turn, None for anywhere; None where that is not said."""
+    if system.crashes is None:
+        return None
+    return [None if points is None else sorted(points) for points in system.crashes]
 
 
 def claim_hash(source: Source, claim: Scenario, system: TransitionSystem) -> str:

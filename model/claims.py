@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as Dictionary
 from functools import partial
-from typing import Literal
 
 from model import limits
 from model.declare import Declared
 from model.declare_data import parameter_value
 from model.diagnostics import Code, Diagnostics, did_you_mean, quoted
 from model.failures import Failed
+from model.killpoints import check_points, crashing
 from model.merge import PATCHABLE
 from model.reader import Reader
 from model.source import Span
-from model.specification import CONFORM, SITUATION, UNLIMITED, Allowance, Conform, Scenario
+from model.specification import (
+    CONFORM,
+    SITUATION,
+    UNLIMITED,
+    Allowance,
+    Conform,
+    Count,
+    CrashCourse,
+    Scenario,
+)
 from model.types import NatType, Value
 from model.yamlnodes import Entry, Mapping, Node, Scalar
 
-_CLAIM_KEYS = ("variant", "set", "allow", "bound", "only", "breaks", "because", "note")
+_CLAIM_KEYS = ("variant", "set", "allow", "crashes", "bound", "only", "breaks", "because", "note")
 SCENARIO_KEYS = (*_CLAIM_KEYS, "conform")
 MUTANT_KEYS = (*_CLAIM_KEYS, "survives", *PATCHABLE)
+
+ANYWHERE = "anywhere"
+"""The word for a crash of `crashes` that may fall at every kill point."""
 
 
 class ClaimReader:
@@ -45,6 +58,7 @@ class ClaimReader:
         allow = read.attempt(partial(self._allowances, read.section(mapping, "allow", "`allow`"), declared))
         questions = read.attempt(partial(self._questions, mapping, declared))
         bound = read.attempt(partial(self._bound, mapping, declared))
+        crashes = read.attempt(partial(self._crashes, mapping, allow or {}, declared))
         conform = read.attempt(partial(self._conform, mapping, declared))
         because = self._sentence(mapping, "because")
         survives = self._sentence(mapping, "survives")
@@ -74,6 +88,7 @@ class ClaimReader:
             variant=variant,
             span=span,
             bound=self.bound if bound is None else bound,
+            crashes=crashes,
             conform=conform or "",
         )
 
@@ -117,7 +132,7 @@ class ClaimReader:
         for name, entry in section.entries.items():
             if name in known:
                 what = f"the value of `{name}`"
-                value = self.reader.attempt(partial(self._value, name, entry.value, declared, what))
+                value = self.reader.attempt(partial(self.value, name, entry.value, declared, what))
                 failed = failed or value is None
                 if value is not None:
                     settings[name] = value
@@ -133,7 +148,12 @@ class ClaimReader:
             raise Failed
         return settings
 
-    def _value(self, name: str, node: Node, declared: Declared, what: str) -> Value:
+    def value(self, name: str, node: Node, declared: Declared, what: str) -> Value:
+        """Read the value of a parameter.
+
+        Raises:
+            Failed: it cannot have that value; reported.
+        """
         scalar = self.reader.scalar(node, what)
         return parameter_value(self.reader, name, declared.specification.parameters[name].type, scalar)
 
@@ -160,17 +180,22 @@ class ClaimReader:
     def _allowance(self, name: str, node: Node, declared: Declared) -> Allowance:
         read = self.reader
         if isinstance(node, Scalar):
-            return Allowance(self._at_most(read.scalar(node, f"what is allowed of `{name}`")))
+            return Allowance(self.at_most(read.scalar(node, f"what is allowed of `{name}`")))
         what = f"what is allowed of `{name}`"
         mapping = read.mapping(node, what)
         read.keys(mapping, ("at", "at_most"), what)
         most, at = mapping.get("at_most"), mapping.get("at")
         return Allowance(
-            self._at_most(read.scalar(most, "`at_most`")) if most is not None else None,
+            self.at_most(read.scalar(most, "`at_most`")) if most is not None else None,
             self._kill_points(name, at, declared) if at is not None else None,
         )
 
-    def _at_most(self, scalar: Scalar) -> int | Literal["unlimited"]:
+    def at_most(self, scalar: Scalar) -> Count:
+        """Read how often a fault may happen.
+
+        Raises:
+            Failed: it is neither a number nor `unlimited`; reported.
+        """
         if scalar.text == UNLIMITED:
             return UNLIMITED
         if scalar.kind == "int" and 0 <= int(scalar.text) <= limits.FAULT_BUDGET_MAX:
@@ -183,28 +208,32 @@ class ClaimReader:
         fault = declared.specification.faults[name]
         if not fault.crashes:
             self.reader.fail(Code.FAULT_OF, f"`at` places crashes, and `{name}` is none", node.span)
-        labels = {process: declared.labels.get(process, ()) for process in fault.crashes}
-        processes = declared.specification.processes
-        points = [point for name in fault.crashes if name in processes for point in processes[name].kill_points]
         items = self.reader.names(node, "`at`")
         if not items:
             message = "`at` names no kill point"
             self.reader.fail(Code.NOTHING_DECLARED, message, node.span, help=f"write `{name}: 0` where it is off")
-        for item in items:
-            process, _, label = item.text.partition(".")
-            if item.text in points or declared.excuses(process) or declared.excuses(label):
-                continue
-            if process in labels and process not in processes:
-                continue  # what is wrong with it has been reported
-            message = f"{quoted(item.text)} is no kill point of `{name}`"
-            help_text = did_you_mean(item.text, points)
-            if process in labels and label in labels[process]:
-                place = "the first step" if label == processes[process].first else "where it starts"
-                message = f"a crash before {quoted(item.text)}, {place}, changes nothing: it is no kill point"
-            elif owners := [other for other in labels if item.text in labels[other]]:
-                help_text = f"write `{owners[0]}.{item.text}`"
-            self.reader.fail(Code.NO_KILL_POINT, message, item.span, help=help_text)
+        check_points(items, f"`{name}`", fault.crashes, declared, self.reader)
         return frozenset(item.text for item in items)
+
+    def _crashes(self, mapping: Mapping, allow: Dictionary[str, Allowance], declared: Declared) -> CrashCourse | None:
+        """Read which crashes there are, one after the other."""
+        node = self.reader.entry(mapping, "crashes")
+        if node is None:
+            return None
+        items = [self.reader.scalar(i, "an entry of `crashes`") for i in self.reader.sequence(node, "`crashes`").items]
+        if len(items) > limits.FAULT_BUDGET_MAX:
+            message = f"there are more than {limits.FAULT_BUDGET_MAX:,} crashes"
+            self.reader.fail(Code.FAULT_BUDGET, message, node.span)
+        faults = {name: fault for name, fault in declared.specification.faults.items() if fault.crashes}
+        for name in faults.keys() & allow.keys():
+            if allow[name].at is not None or allow[name].at_most not in (0, UNLIMITED):
+                message = f"`crashes` says where and how often, and so does `allow` of `{name}`"
+                help_text = f"with `crashes`, `{name}` is allowed `{UNLIMITED}` or 0 times"
+                entry = self.reader.section(mapping, "allow", "`allow`").entries[name]
+                self.diagnostics.report(Code.CRASHES_TWICE, message, entry.key.span, help=help_text)
+        placed = [item for item in items if item.text != ANYWHERE]
+        check_points(placed, "this specification", crashing(declared), declared, self.reader)
+        return tuple(None if item.text == ANYWHERE else frozenset([item.text]) for item in items)
 
     # -- only and breaks ------------------------------------------------------------------------------------------
 
@@ -212,10 +241,10 @@ class ClaimReader:
         only_node, breaks_node = mapping.get("only"), mapping.get("breaks")
         only = None
         if only_node is not None:
-            only = self._properties(only_node, "`only`", declared, Code.UNKNOWN_PROPERTY)
+            only = self.properties(only_node, "`only`", declared, Code.UNKNOWN_PROPERTY)
         breaks: tuple[str, ...] = ()
         if breaks_node is not None:
-            breaks = self._properties(breaks_node, "`breaks`", declared, Code.BREAKS_UNKNOWN_PROPERTY)
+            breaks = self.properties(breaks_node, "`breaks`", declared, Code.BREAKS_UNKNOWN_PROPERTY)
             items = self.reader.names(breaks_node, "`breaks`")
             for name, item in zip(breaks, items, strict=True):
                 self._check_asked(name, only, item.span)
@@ -226,8 +255,12 @@ class ClaimReader:
             message = f"`breaks` names `{name}`, which `only` leaves out"
             self.reader.fail(Code.BREAKS_NOT_ASKED, message, span, help="add it to `only`")
 
-    def _properties(self, node: Node, what: str, declared: Declared, code: Code) -> tuple[str, ...]:
-        """Read a list of properties. One whose declaration has failed counts: its name is known."""
+    def properties(self, node: Node, what: str, declared: Declared, code: Code) -> tuple[str, ...]:
+        """Read a list of properties. One whose declaration has failed counts: its name is known.
+
+        Raises:
+            Failed: there is none of such a name; reported.
+        """
         items = self.reader.names(node, what)
         failed = False
         for item in items:

@@ -132,6 +132,8 @@ class Code(Enum):
     NEVER_CHECKED = "KP508", "a `checked` property that no step checks"
     NEVER_CRASHES = "KP509", "`torn` or `on_crash` where no fault crashes the process"
     NO_BOUND = "KP510", "`nat` explored without a bound, or a `bound` that is none"
+    CRASHES_TWICE = "KP511", "crashes that both `crashes` and `allow` place or count"
+    KILL_POINT_LEFT_OUT = "KP512", "`kill_points` that says nothing of one of them"
 
     # 6xx: scenarios, variants, mutants, questions, unused
     PATH_NOT_FOUND = "KP601", "a patch of something that does not exist"
@@ -147,6 +149,8 @@ class Code(Enum):
     QUESTION_SCENARIO = "KP610", "a question that speaks of a scenario which nothing declares"
     REPAIR_CONTRADICTED = "KP611", "a repair that breaks what it repairs, or half a repair that breaks nothing"
     NOTHING_TO_CONFORM = "KP612", "`conform` without an implementation, or without situations"
+    SWEEP_VALUES = "KP613", "a `sweep` over fewer than two values of something"
+    SWEEP_SCENARIO = "KP614", "a `sweep` of a scenario that nothing declares"
 
     # 7xx: the command line
     NO_SUCH_SCENARIO = "KP701", "a scenario that the specification does not have"

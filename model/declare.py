@@ -58,6 +58,8 @@ SECTIONS = (
     "variants",
     "mutants",
     "questions",
+    "sweep",
+    "kill_points",
     "views",
     "reference",
     "unused",

@@ -120,12 +120,10 @@ class Evaluator:
         Inside a step it may where some path through the step without a fault reaches the end.
         """
         system = self.system
-        if action.kill_point not in system.kill_points[action.process]:
+        if action.kill_point is None or action.kill_point not in system.kill_points[action.process]:
             return False
-        if budget.at is not None and action.kill_point not in budget.at:
-            return False
-        slot = system.budget_slots.get(action.fault or "")
-        if slot is not None and budget.limit is not None and whole(state[slot]) >= budget.limit:
+        turns = budget.turns_at(action.kill_point)
+        if turns is not None and (not turns or whole(state[system.budget_slots[action.fault or ""]]) not in turns):
             return False
         if not action.torn:
             return True

@@ -80,6 +80,9 @@ DECLARATIONS_MAX = 1_000
 # Scenarios and mutants of one specification; each is an exploration.
 SCENARIOS_MAX = 1_000
 
+# Combinations of one sweep; each is an exploration, unless another one decides it.
+COMBINATIONS_MAX = 4_096
+
 # --- Expressions (checked where they are parsed and substituted) ---
 
 # Characters of one expression, checked before it is handed to `ast`.

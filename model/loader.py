@@ -11,12 +11,14 @@ from model.declare import SECTIONS, Declared, Declarer
 from model.declare_tables import Cache
 from model.diagnostics import Code, Diagnostics, Note, SpecificationError, did_you_mean, quoted
 from model.failures import Effort, Failed, GivenUp, give_up
+from model.killpoints import meanings
 from model.merge import PATCHABLE, Patched, patch_specification
 from model.questions import QuestionReader
 from model.reader import Reader
 from model.scope import Declarations
 from model.source import Source, Span
-from model.specification import Question, Scenario, SpecificationFile
+from model.specification import Question, Scenario, SpecificationFile, Sweep
+from model.sweeps import SweepReader
 from model.types import NatType
 from model.usage import refuse_unused_additions, warn_of_unused
 from model.yamlnodes import Entry, Mapping, Node, Scalar, Sequence
@@ -86,6 +88,7 @@ class _FileLoader:
         scenarios = self._scenarios(base)
         mutants = self._mutants(base, scenarios)
         questions = self._questions({**scenarios, **mutants})
+        sweep = read.attempt(partial(self._sweep, base, scenarios))
         unused, spans = self._unused()
         if not self.diagnostics.has_errors:
             self._warn_of_bound()
@@ -102,6 +105,8 @@ class _FileLoader:
             sources=self._sources(),
             reference=self._sentence("reference"),
             pattern=self._sentence("pattern"),
+            kill_points=meanings(self.root, base, read),
+            sweep=sweep,
             bound=self.claims.bound,
             warnings=self.diagnostics.warnings,
         )
@@ -165,7 +170,7 @@ class _FileLoader:
         if not patched.sound:
             raise Failed
         # A mutant may also be broken by what it shares with scenarios: a variant, parameters, faults.
-        if not patched.changed and not any(key in patch.entries for key in ("variant", "set", "allow")):
+        if not patched.changed and not any(key in patch.entries for key in ("variant", "set", "allow", "crashes")):
             message = f"{what} changes nothing: all that it says the specification says already"
             self.reader.fail(Code.CHANGES_NOTHING, message, entry.key.span)
         return patched
@@ -256,6 +261,10 @@ class _FileLoader:
         named = frozenset(name for node in sections if isinstance(node, Mapping) for name in node.entries)
         questions = QuestionReader(read, self.diagnostics, claims, named | claims.keys())
         return questions.questions(read.section(self.root, "questions", "`questions`"))
+
+    def _sweep(self, base: Declared, scenarios: dict[str, Scenario]) -> Sweep | None:
+        sweeps = SweepReader(self.reader, self.diagnostics, self.claims)
+        return sweeps.sweep(self.root, scenarios, lambda variant: self.variants[variant][1] if variant else base)
 
     def _sources(self) -> tuple[str, ...]:
         node = self.root.get("sources")

@@ -22,6 +22,9 @@ UNLIMITED: Final = "unlimited"
 """The word for a fault that may happen any number of times."""
 
 
+Count = int | Literal["unlimited"]
+"""How often a fault may happen."""
+
 Restarts = Literal["at_once", "later", "never"]
 """When a crashed instance is up again: in the same transition, in one of its own, or not at all."""
 
@@ -261,8 +264,15 @@ class Property:
 class Allowance:
     """What a scenario says of one fault: how often, and for crashes at which kill points (None: anywhere)."""
 
-    at_most: int | Literal["unlimited"] | None
+    at_most: Count | None
     at: frozenset[str] | None = None
+
+
+CrashCourse = tuple[frozenset[str] | None, ...]
+"""Where the crashes of a run fall in turn, whichever fault they are: at one of some kill points, or anywhere (None).
+
+A run may end before all of them have happened, and has no more of them.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -286,7 +296,31 @@ class Scenario:
     span: Span
     bound: int | None = None
     """Up to where an exploration follows each `nat`; None where nothing says so."""
+    crashes: CrashCourse | None = None
+    """Which crashes there are, one after the other; None where each crash fault has a budget of its own."""
     conform: Conform = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A parameter or a fault that a sweep varies, with its values from the weakest promise to the strongest."""
+
+    name: str
+    fault: bool
+    values: tuple[Value | Count, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The promises of its surroundings that a protocol is tried with, in all combinations; else as in a scenario."""
+
+    scenario: str
+    """Empty where everything else is as declared."""
+    dimensions: tuple[Dimension, ...]
+    only: tuple[str, ...] | None
+    """The properties that it asks about; None for those of the scenario."""
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +395,9 @@ class SpecificationFile:
     reference: str
     pattern: str
     """The kind of flaw that the file is about; empty where it is about none in particular."""
+    kill_points: Mapping[str, str] = field(default_factory=dict)
+    """What a crash at each kill point of the protocol means, in a sentence; empty where the file does not say."""
+    sweep: Sweep | None = None
     bound: int | None = None
     """Up to where an exploration follows each `nat`, unless a scenario says otherwise."""
     warnings: tuple[Diagnostic, ...] = ()

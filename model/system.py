@@ -19,7 +19,17 @@ from model.constants import constant_value
 from model.counters import above_message, compares_above
 from model.diagnostics import Code, Diagnostic, SpecificationError
 from model.source import Span
-from model.specification import UNLIMITED, Allowance, Fault, Process, Scenario, Specification, Step, Variable
+from model.specification import (
+    UNLIMITED,
+    Allowance,
+    CrashCourse,
+    Fault,
+    Process,
+    Scenario,
+    Specification,
+    Step,
+    Variable,
+)
 from model.types import (
     BoolType,
     CounterType,
@@ -172,15 +182,28 @@ class ArrayLayout:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What is allowed of a fault: `limit` times (None: any number), crashes only `at` these kill points (None: all)."""
+    """What is allowed of a fault: `limit` times (None: any number), crashes only `at` these kill points (None: all).
+
+    Where a scenario says which crashes there are, they are counted together, whichever fault they are: `in_turn` says
+    where each of them may fall, and `limit` is their number.
+    """
 
     limit: int | None
     at: frozenset[str] | None = None
+    in_turn: CrashCourse | None = None
 
     @property
     def allowed(self) -> bool:
         """Whether the fault may happen at all."""
         return self.limit != 0
+
+    def turns_at(self, kill_point: str) -> tuple[int, ...] | None:
+        """Return the numbers of spent crashes with which the next may fall at a kill point; None for any number."""
+        if self.at is not None and kill_point not in self.at:
+            return ()
+        if self.in_turn is None:
+            return None if self.limit is None else tuple(range(self.limit))
+        return tuple(turn for turn, points in enumerate(self.in_turn) if points is None or kill_point in points)
 
 
 class TransitionSystem:
@@ -192,8 +215,11 @@ class TransitionSystem:
         settings: Mapping[str, Value],
         allow: Mapping[str, Allowance],
         bound: int | None = None,
+        crashes: CrashCourse | None = None,
     ) -> None:
         """Fix the parameters and lay out the state; `bound` is the last value of each `nat`, None for no last one.
+
+        `crashes` says which crashes there are, in the place of the budgets of those crash faults that are allowed.
 
         Raises:
             SpecificationError: a parameter or an initial value lies outside its type, a type is empty, too large, or
@@ -213,6 +239,8 @@ class TransitionSystem:
         self.counts: dict[str, int] = {}
         for process in specification.processes.values():
             self.counts[process.name] = self._count(process)
+        self.crashes = crashes
+        """Which crashes there are, one after the other; None where each crash fault has a budget of its own."""
         self.budgets: dict[str, Budget] = {
             name: self._budget(f, allow.get(name)) for name, f in specification.faults.items()
         }
@@ -233,12 +261,12 @@ class TransitionSystem:
     @classmethod
     def of(cls, scenario: Scenario) -> TransitionSystem:
         """Build the system of a scenario or mutant."""
-        return cls(scenario.specification, scenario.set, scenario.allow, scenario.bound)
+        return cls(scenario.specification, scenario.set, scenario.allow, scenario.bound, scenario.crashes)
 
     @classmethod
     def endless(cls, scenario: Scenario) -> TransitionSystem:
         """Build the system of a scenario or mutant in which no `nat` has a bound. It cannot be explored."""
-        return cls(scenario.specification, scenario.set, scenario.allow)
+        return cls(scenario.specification, scenario.set, scenario.allow, crashes=scenario.crashes)
 
     # -- building -------------------------------------------------------------------------------------------------
 
@@ -289,7 +317,17 @@ class TransitionSystem:
                 f"the fault `{fault.name}` is allowed {at_most} times; 0 to {limits.FAULT_BUDGET_MAX:,} can be counted"
             )
             raise SpecificationError([Diagnostic(Code.FAULT_BUDGET, message, fault.span)])
+        if fault.crashes and self.crashes is not None:
+            return self._in_turn(fault, self.crashes) if at_most != 0 else Budget(0)
         return Budget(None if at_most == UNLIMITED else int(at_most), allowance.at if allowance is not None else None)
+
+    def _in_turn(self, fault: Fault, crashes: CrashCourse) -> Budget:
+        """Return what is left to a crash fault where it is said which crashes there are."""
+        processes = self.specification.processes
+        own = frozenset(point for name in fault.crashes for point in processes[name].kill_points)
+        places = [own if points is None else points & own for points in crashes]
+        at = None if None in crashes else frozenset[str]().union(*places)
+        return Budget(len(crashes) if any(places) else 0, at, crashes)
 
     def domain(self, value_type: ValueType) -> Domain:
         """Return the values of a type under these parameters.
@@ -359,11 +397,17 @@ class TransitionSystem:
             if not process.environment:
                 for instance in range(self.counts[process.name]):
                     self._place_instance(process, instance)
+        together: int | None = None
         for name, budget in self.budgets.items():
-            if budget.limit:
-                self.budget_slots[name] = self._add(
-                    Slot(f"{name} spent", "faults", Domain(0, budget.limit + 1), 0), None
-                )
+            if not budget.limit:
+                continue
+            if budget.in_turn is not None and together is not None:
+                self.budget_slots[name] = together
+                continue
+            what = f"{name} spent" if budget.in_turn is None else "crashes so far"
+            slot = self._add(Slot(what, "faults", Domain(0, budget.limit + 1), 0), None)
+            self.budget_slots[name] = slot
+            together = together if budget.in_turn is None else slot
 
     def _place_instance(self, process: Process, instance: int) -> None:
         lane = self.instance_name(process.name, instance)

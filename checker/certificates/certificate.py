@@ -18,7 +18,7 @@ from typing import Any, Final, assert_never
 from checker.certificates.diagram import Diagram, Node
 from checker.certificates.obligations import INVARIANT_KINDS, LOGIC, Obligation, Obligations, Ranking
 from checker.exploration import Finding
-from checker.identity import claim_hash, file_hash
+from checker.identity import claim_hash, course_of, file_hash
 from checker.judgement import asked_properties
 from checker.stored import from_finding
 from model.source import Source
@@ -119,6 +119,7 @@ class Certificate:
                 }
                 for name, budget in system.budgets.items()
             },
+            **({"crashes": course_of(system)} if system.crashes is not None else {}),
             "properties": {
                 name: {"kind": self._kind(name), "shown": coverage.shown, "how": coverage.how}
                 for name, coverage in self.coverage.items()

@@ -127,6 +127,14 @@ def explore(
             help="A fault: a number, unlimited or off; crashes also at kill points, crash=1@process.step.",
         ),
     ] = None,
+    crashes: Annotated[
+        str | None,
+        typer.Option(
+            "--crashes",
+            metavar="POINT,...",
+            help="Which crashes there are, one after the other: kill points, or anywhere.",
+        ),
+    ] = None,
     variant: Annotated[str, typer.Option("--variant", help="A variant of the protocol.")] = "",
     asked: Annotated[str, typer.Option("--property", "-p", help="Only this property.")] = "",
     as_json: AsJson = False,
@@ -146,7 +154,41 @@ def explore(
     def run() -> ExitCode:
         from checker.commands.explore import ExploreOptions, run
 
-        chosen = ExploreOptions(specification, variant, settings or (), allow or (), asked, as_json, out_itf)
+        chosen = ExploreOptions(specification, variant, settings or (), allow or (), crashes, asked, as_json, out_itf)
         return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
     answer("explore", run, as_json=as_json)
+
+
+@command(Purpose.DECIDE, "sweep killed_workflow", "sweep killed_workflow --property one_submission --json")
+def sweep(
+    *,
+    specification: Specification,
+    properties: OnlyProperties = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Also explore what follows from other combinations, and compare.")
+    ] = False,
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+    workers: Workers = None,
+    engine: EngineChoice = Engine.COLUMNAR,
+    no_cache: NoCache = False,
+) -> None:
+    """Find out what a protocol needs of its surroundings.
+
+    Every combination of the promises that the file names under `sweep`, with a verdict for each property; the weakest
+    contracts that are safe, and the fewest weaknesses that break something.
+
+    What may happen less often breaks no more, so along faults many verdicts follow from others. Of parameters nothing
+    is taken for granted; a promise that makes a property worse is reported.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.sweep import SweepOptions, run
+
+        chosen = SweepOptions(specification, properties or (), verify, as_json)
+        return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
+
+    answer("sweep", run, as_json=as_json)

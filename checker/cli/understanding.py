@@ -19,6 +19,7 @@ from checker.cli.options import (
     MaxStates,
     NoCache,
     OneScenario,
+    OnlyProperties,
     OutItf,
     Specification,
     Timeout,
@@ -164,6 +165,54 @@ def table(
         )
 
     answer("table", run, as_json=as_json)
+
+
+@command(
+    Purpose.UNDERSTAND,
+    "matrix killed_workflow",
+    "matrix killed_workflow --scenario q-a5-lagging-lookup --cell record_reply,look_up",
+)
+def matrix(
+    *,
+    specification: Specification,
+    scenario: OneScenario = "",
+    mutant: InsteadMutant = "",
+    properties: OnlyProperties = None,
+    cell: Annotated[
+        str, typer.Option("--cell", metavar="A[,B]", help="Only a crash there, and then there: what follows, and how.")
+    ] = "",
+    view: Annotated[
+        str,
+        typer.Option(
+            "--view", help="What a recovery sees: a view, or variables x,y; the view `situation` unless told."
+        ),
+    ] = "",
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+    workers: Workers = None,
+    engine: EngineChoice = Engine.COLUMNAR,
+    no_cache: NoCache = False,
+) -> None:
+    """Crash at every kill point, and once more at every other.
+
+    For each kill point: whether one crash there breaks anything, whether any number of them does, what a recovery may
+    see and which row of a table it may take next. For each pair: whether a crash here and then one there does. And for
+    each property the smallest number of crashes that breaks it.
+
+    What the scenario says of crashes is what is varied; everything else is as it says.
+
+    Exit code 4: at a kill point no scenario ever has a crash, and `unused` does not say why.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.matrix import MatrixOptions, run
+
+        chosen = MatrixOptions(specification, scenario, mutant, properties or (), cell, view, as_json)
+        return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
+
+    answer("matrix", run, as_json=as_json)
 
 
 @command(Purpose.UNDERSTAND, "explain KP201")

@@ -11,8 +11,9 @@ from typing import Literal
 from checker.commands.inputs import Loaded
 from checker.commands.refusal import BadInput
 from model import limits
+from model.claims import ANYWHERE
 from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
-from model.specification import UNLIMITED, Allowance, Parameter, Scenario, Specification
+from model.specification import UNLIMITED, Allowance, CrashCourse, Parameter, Scenario, Specification
 from model.types import BoolType, EnumType, Value
 
 _NOT_AT_ALL = ("off", "none")
@@ -83,8 +84,10 @@ def one_property(claim: Scenario, name: str) -> None:
         raise BadInput([Diagnostic(Code.NO_SUCH_PROPERTY, message, None, help=help_)])
 
 
-def free_run(loaded: Loaded, variant: str, settings: Sequence[str], allowances: Sequence[str]) -> Scenario:
-    """Return a claim that nothing breaks under what the options say (`--variant`, `--set`, `--allow`).
+def free_run(
+    loaded: Loaded, variant: str, settings: Sequence[str], allowances: Sequence[str], crashes: str | None = None
+) -> Scenario:
+    """Return a claim that nothing breaks under what the options say (`--variant`, `--set`, `--allow`, `--crashes`).
 
     Raises:
         BadInput: with everything that is wrong with the options.
@@ -96,6 +99,7 @@ def free_run(loaded: Loaded, variant: str, settings: Sequence[str], allowances: 
     found: list[Diagnostic] = []
     chosen = _settings(specification, settings, found)
     allow = _allowances(specification, allowances, found)
+    course = None if crashes is None else _course(specification, crashes, allow, found)
     raise_if_any(found)
     return Scenario(
         name="free run",
@@ -109,8 +113,33 @@ def free_run(loaded: Loaded, variant: str, settings: Sequence[str], allowances: 
         survives="",
         variant=variant,
         bound=file.bound,
+        crashes=course,
         span=next(iter(specification.processes.values())).span,
     )
+
+
+def viewed(specification: Specification, view: str) -> Sequence[str]:
+    """Return the keys of the variables of a view: one that the file names, the first, or names with commas.
+
+    Raises:
+        BadInput: there is no such view or variable, or none is named and the file has none.
+    """
+    if not view and specification.views:
+        return next(iter(specification.views.values()))
+    if view in specification.views:
+        return specification.views[view]
+    if not view:
+        message = "this specification declares no view"
+        help_ = "write `views: {situation: [x, y]}`, or name variables with `--view x,y`"
+        raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help=help_)])
+    variables = {name: v.key for v in specification.variables.values() for name in (v.name, v.key)}
+    names = [name.strip() for name in view.split(",")]
+    if len(names) == 1 and names[0] not in variables:
+        known = [*specification.views, *variables]
+        message = f"there is no view or variable {quoted(view)}"
+        raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help=did_you_mean(view, known))])
+    raise_if_any(check_names(names, variables, Code.OPTION_VALUE, "variable"))
+    return [variables[name] for name in names]
 
 
 def raise_if_any(diagnostics: Sequence[Diagnostic]) -> None:
@@ -218,6 +247,22 @@ def _points(specification: Specification, name: str, text: str, found: list[Diag
     points = text.split(",")
     found += check_names(points, known, Code.NO_KILL_POINT, "kill point")
     return frozenset(points)
+
+
+def _course(
+    specification: Specification, text: str, allow: Mapping[str, Allowance], found: list[Diagnostic]
+) -> CrashCourse:
+    """Read which crashes there are, one after the other; an empty text names none."""
+    faults = {name: fault for name, fault in specification.faults.items() if fault.crashes}
+    for name in faults.keys() & allow.keys():
+        if allow[name].at is not None or allow[name].at_most not in (0, UNLIMITED):
+            message = f"`--crashes` says where and how often, and so does `--allow {name}`"
+            found.append(Diagnostic(Code.OPTIONS_CONFLICT, message, None))
+    victims = dict.fromkeys(victim for fault in faults.values() for victim in fault.crashes)
+    known = [point for victim in victims for point in specification.processes[victim].kill_points]
+    points = [point for point in text.split(",") if point]
+    found += check_names([p for p in points if p != ANYWHERE], known, Code.NO_KILL_POINT, "kill point")
+    return tuple(None if point == ANYWHERE else frozenset([point]) for point in points)
 
 
 def _assignments(option: str, what: str, texts: Sequence[str], found: list[Diagnostic]) -> dict[str, str]:

@@ -26,6 +26,7 @@ class ExploreOptions:
     variant: str = ""
     settings: Sequence[str] = ()
     allowances: Sequence[str] = ()
+    crashes: str | None = None
     property: str = ""
     as_json: bool = False
     itf: Path | None = None
@@ -39,7 +40,7 @@ def run(options: ExploreOptions, running: RunOptions) -> ExitCode:
         EngineDisagreement: the evaluator contradicts the engine.
     """
     loaded = load_one(options.specification)
-    claim = free_run(loaded, options.variant, options.settings, options.allowances)
+    claim = free_run(loaded, options.variant, options.settings, options.allowances, options.crashes)
     if options.property:
         one_property(claim, options.property)
         running = replace(running, properties=(options.property,))

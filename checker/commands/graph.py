@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from checker.commands.answers import print_document, say, warn, write_file
-from checker.commands.choices import check_names, one_claim, raise_if_any
+from checker.commands.choices import one_claim, viewed
 from checker.commands.inputs import load_one
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
@@ -18,8 +17,7 @@ from checker.reporting.documents import file_document
 from checker.reporting.graphs import pictures, texts
 from checker.reporting.graphs.documents import graph_document
 from checker.verdict import ExitCode
-from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
-from model.specification import Specification
+from model.diagnostics import Code, Diagnostic, quoted
 
 FORMATS = ("dot", "graphml", "mermaid", "svg", "png")
 _SUFFIXES = {".gv": "dot", ".dot": "dot", ".graphml": "graphml", ".mmd": "mermaid", ".svg": "svg", ".png": "png"}
@@ -50,7 +48,7 @@ def run(options: GraphOptions, running: RunOptions) -> ExitCode:
     loaded = load_one(options.specification)
     claim = one_claim(loaded, options.scenario, options.mutant)
     form = _form(options)
-    keys = _viewed(claim.specification, options.view)
+    keys = viewed(claim.specification, options.view)
     file = loaded.file.source.file
     system = systems_of({file: (loaded, {claim.name: claim})}, running.bound)[file][claim.name]
     if not options.as_json:
@@ -85,26 +83,6 @@ def _form(options: GraphOptions) -> str:
         message = "a PNG is nothing for a terminal"
         raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help="say where to with `--out FILE`")])
     return named
-
-
-def _viewed(specification: Specification, view: str) -> Sequence[str]:
-    """Return the keys of the variables of a view: one that the file names, the first, or names with commas."""
-    if not view and specification.views:
-        return next(iter(specification.views.values()))
-    if view in specification.views:
-        return specification.views[view]
-    if not view:
-        message = "this specification declares no view"
-        help_ = "write `views: {situation: [x, y]}`, or name variables with `--view x,y`"
-        raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help=help_)])
-    variables = {name: v.key for v in specification.variables.values() for name in (v.name, v.key)}
-    names = [name.strip() for name in view.split(",")]
-    if len(names) == 1 and names[0] not in variables:
-        known = [*specification.views, *variables]
-        message = f"there is no view or variable {quoted(view)}"
-        raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help=did_you_mean(view, known))])
-    raise_if_any(check_names(names, variables, Code.OPTION_VALUE, "variable"))
-    return [variables[name] for name in names]
 
 
 def _drawn(found: Projection, title: str, form: str, *, loops: bool) -> bytes:

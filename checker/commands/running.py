@@ -186,19 +186,27 @@ class Runner:
             self.progress.clear()
 
     def consult(
-        self, loaded: Loaded, claims: Mapping[str, Scenario]
+        self, loaded: Loaded, claims: Mapping[str, Scenario], view: Sequence[str] = (), states_max: int | None = None
     ) -> dict[str, tuple[TransitionSystem, Consultations]]:
-        """Find out how the systems of some claims consult their tables.
+        """Find out how the systems of some claims consult their tables, and what crashes leave of some variables.
+
+        Of each no more than `states_max` states are looked at.
 
         Raises:
             BadInput: a claim has no system (a parameter out of range, a type that is empty).
         """
         from checker.engines.consultations import consultations
+        from checker.engines.projection import viewed_slots
 
+        if states_max is not None:
+            self.limits.states_max = min(states_max, self.limits.states_max or states_max)
         name = loaded.file.source.file
         systems = systems_of({name: (loaded, claims)})[name]
         self.limits.on_progress = self.progress.of(name)
-        found = {claim: (system, consultations(system, self.limits)) for claim, system in systems.items()}
+        found = {
+            claim: (system, consultations(system, self.limits, viewed_slots(system, view)))
+            for claim, system in systems.items()
+        }
         self.progress.clear()
         return found
 

@@ -50,11 +50,13 @@ class Consultations:
     cut: str = ""
     """Why not all states were looked at; empty where they were."""
     situations: dict[TableKey, dict[Situation, Consulted]] = field(default_factory=dict)
+    left_behind: dict[str, set[tuple[Value, ...]]] = field(default_factory=dict)
+    """By kill point the values that a crash there leaves in the slots that were asked for."""
 
 
-def consultations(system: TransitionSystem, limits: Limits) -> Consultations:
-    """Explore a system and return how its tables are consulted."""
-    return _Explorer(system, limits).run()
+def consultations(system: TransitionSystem, limits: Limits, seen: Sequence[int] = ()) -> Consultations:
+    """Explore a system and return how its tables are consulted, and what crashes leave in the slots `seen`."""
+    return _Explorer(system, limits, seen).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,10 @@ class _Edge:
 class _Explorer(Unobserved):
     """Explores breadth-first, and is what the evaluator tells of consultations."""
 
-    def __init__(self, system: TransitionSystem, limits: Limits) -> None:
+    def __init__(self, system: TransitionSystem, limits: Limits, seen: Sequence[int]) -> None:
         self.system = system
         self.limits = limits
+        self.seen = seen
         self.evaluator = Evaluator(system, self)
         self.result = Consultations(situations={key: {} for key in system.specification.tables})
         self.reads = {key: list(_reads(table)) for key, table in system.specification.tables.items()}
@@ -141,6 +144,10 @@ class _Explorer(Unobserved):
             new = self._new(outcome.successor)
             following += [] if new is None else [new]
             edges.append(_Edge(self.numbers[outcome.successor], outcome.action, consulted))
+            point = outcome.action.kill_point
+            if point is not None:
+                left = tuple(outcome.successor[slot] for slot in self.seen)
+                self.result.left_behind.setdefault(point, set()).add(left)
             self._ask(PropertyKind.STEP, state, outcome.successor)
         self.edges.append(edges)
         self.moments.append(self.met)

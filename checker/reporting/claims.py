@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from checker.caveats import course_text
 from checker.exploration import Finding
 from checker.judgement import PropertyReport, ScenarioReport
 from checker.reporting.diagnostics import diagnostic_lines
@@ -52,6 +53,8 @@ def setting_items(claim: Scenario) -> list[str]:
         how_often = "" if allowance.at_most is None else f" {_times(allowance.at_most)}"
         where = "" if allowance.at is None else f" at {', '.join(sorted(allowance.at))}"
         items.append(f"{name}{how_often}{where}")
+    if claim.crashes is not None:
+        items.append(f"crashes {course_text(claim.crashes) or 'off'}")
     return items + ([f"bound {claim.bound}"] if claim.bound is not None else [])
 
 
@@ -64,6 +67,8 @@ def system_items(system: TransitionSystem) -> list[str]:
 
 def budget_text(budget: Budget) -> str:
     """Return how often a fault may happen, and where, in a few words."""
+    if budget.in_turn is not None and budget.limit:
+        return course_text(budget.in_turn)
     where = "" if budget.at is None else f" at {', '.join(sorted(budget.at))}"
     return f"{_times('unlimited' if budget.limit is None else budget.limit)}{where}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from checker.exploration import Finding
-from checker.identity import claim_hash, file_hash
+from checker.identity import claim_hash, course_of, file_hash
 from checker.judgement import PropertyReport, ScenarioReport
 from checker.reporting.crosschecks import compared_document
 from checker.reporting.diagnostics import diagnostic_document
@@ -88,6 +88,7 @@ def system_document(system: TransitionSystem) -> Document:
             for name, budget in system.budgets.items()
         },
         "bound": system.bound,
+        "crashes": course_of(system),
     }
 
 

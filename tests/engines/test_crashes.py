@@ -347,3 +347,56 @@ def test_a_process_torn_and_down_is_still_brought_up() -> None:
 
     # a0, a1, down0, down1: two steps, two crashes before a, two inside it, two restarts.
     assert counts(found) == (4, 8, 3)
+
+
+# --- crashes in turn ---
+
+
+@pytest.mark.parametrize(
+    ("crashes", "expected", "kill_points"),
+    [
+        # a, b, c; from c once more with one crash spent, and from its b with two: three times three steps, two crashes.
+        ("[p.c, p.b]", (9, 11, 8), {"p.c", "p.b"}),
+        # The second is never at b before the first has been at c.
+        ("[p.c, p.c]", (9, 11, 9), {"p.c"}),
+        # From b and from c to one and the same a.
+        ("[anywhere]", (6, 8, 5), {"p.b", "p.c"}),
+        ("[]", (3, 3, 3), set()),
+    ],
+)
+def test_crashes_in_turn_are_counted_as_by_hand(
+    crashes: str, expected: tuple[int, int, int], kill_points: set[str]
+) -> None:
+    scenarios = f"scenarios: {{default: {{crashes: {crashes}}}}}\n"
+    found = explored(process("restarts: at_once", "{a: pass, b: pass, c: pass}", scenarios))
+
+    assert counts(found) == expected
+    assert found.coverage.kill_points == kill_points
+
+
+def test_crashes_of_several_faults_are_counted_together() -> None:
+    text = """
+language: 1
+protocol: crashes
+faults: {crash: {of: [p]}, outage: {of: [q]}}
+processes:
+  p: {steps: {a: pass, b: pass}}
+  q: {steps: {c: pass, d: pass}}
+scenarios: {default: {crashes: [q.d, p.b]}}
+"""
+    found = explored(text)
+
+    # Four pairs of labels with no crash, one and two; q goes from d to c in two of the first, p from b in two others.
+    assert counts(found)[:2] == (12, 3 * 8 + 2 + 2)
+    assert found.coverage.kill_points == {"q.d", "p.b"}
+
+
+def test_systems_that_count_crashes_in_different_ways_are_explored_together() -> None:
+    keys, steps = "on_crash: x = 1", "{a: pass, b: pass, c: pass}"
+    text = process(keys, steps, STORES + '\nproperties: {uncrashed: {always: "x == 0"}}') + (
+        "scenarios: {one: {allow: {crash: {at: [p.c], at_most: 1}}}, two: {crashes: [p.c]}, three: {crashes: [p.b]}}\n"
+    )
+    systems = [TransitionSystem.of(claim) for claim in load(Source("crashes.yaml", text)).scenarios.values()]
+
+    for found, system in zip(columnar.explore(systems, Limits()), systems, strict=True):
+        assert told(found) == told(oracle.explore(system, Limits()))

@@ -70,6 +70,11 @@ def _question(question: str) -> Change:
     return "reference: ticket_office", f"questions:\n  Q-1: {question}\nreference: ticket_office"
 
 
+def _top(text: str) -> Change:
+    """Add something at the top of the structure."""
+    return "reference: ticket_office", f"{text}\nreference: ticket_office"
+
+
 CHANGES: dict[str, Change | list[Change]] = {
     # --- The YAML, and limits ---
     "KP001 an expression without quotes": ('{when: "True", action: wait}', "{when: sale[seat] == sold, action: wait}"),
@@ -329,6 +334,28 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP413 a fault in a torn step": _torn("when(fault(lost_reply))"),
     # --- Tables, properties, faults ---
     "KP510 a bound that is no number": ("  baseline: {}\n", "  baseline: {bound: seats}\n"),
+    "KP507 a crash in turn that is nowhere": (
+        "  baseline: {}\n",
+        "  baseline: {crashes: [clerk.record, clerk.rest]}\n",
+    ),
+    "KP511 crashes counted twice": (
+        "  baseline: {}\n",
+        "  baseline: {crashes: [clerk.record, anywhere], allow: {crash: 1}}\n",
+    ),
+    "KP511 crashes placed twice": (
+        "  baseline: {}\n",
+        "  baseline: {crashes: [anywhere], allow: {crash: {at: [clerk.record]}}}\n",
+    ),
+    "KP507 a meaning of no kill point": _top("kill_points: {clerk.rest: nothing is lost}"),
+    "KP512 a kill point without a meaning": _top("kill_points: {clerk.charge: it is reserved and not paid}"),
+    "KP108 a sweep of nothing": _top("sweep: {}"),
+    "KP210 a sweep of no parameter": _top("sweep: {set: {seat: [1, 2]}}"),
+    "KP208 a sweep of no fault": _top("sweep: {allow: {lost_answer: [1, 0]}}"),
+    "KP109 a sweep of one value twice": _top("sweep: {allow: {lost_reply: [1, 0, 1]}}"),
+    "KP506 a sweep of a fault that happens often": _top("sweep: {allow: {lost_reply: [often, 0]}}"),
+    "KP613 a sweep of one value": _top("sweep: {allow: {lost_reply: [unlimited]}}"),
+    "KP614 a sweep of no scenario": _top("sweep: {scenario: bussy, allow: {lost_reply: [1, 0]}}"),
+    "KP101 a sweep with a word of its own": _top("sweep: {over: {lost_reply: [1, 0]}, allow: {lost_reply: [1, 0]}}"),
     "KP510 a bound of nothing": ("  baseline: {}\n", "  baseline: {bound: 3}\n"),
     "KP906 a bound of the whole file": ("scenarios:\n", "bound: 3\nscenarios:\n"),
     "KP501 a column that is left open": (TABLE_ROW, 'otherwise: {when: "True"}'),

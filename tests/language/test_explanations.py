@@ -102,8 +102,8 @@ FRAGMENTS = [
 ] + [Code.LIMIT]  # fmt: skip
 TEXTS = [code for code in Code if code.number[2] == "0" and code not in {Code.NOT_UTF8, Code.LIMIT}]
 
-SECTIONS = {*yaml.safe_load(WORLD), "questions", "reference", "unused", "views"} - {"claim"}
-CLAIM_KEYS = {"allow", "set", "breaks", "only", "because", "variant"}
+SECTIONS = {*yaml.safe_load(WORLD), "kill_points", "questions", "reference", "sweep", "unused", "views"} - {"claim"}
+CLAIM_KEYS = {"allow", "crashes", "set", "breaks", "only", "because", "variant"}
 ONE_STEP = "one step"
 SINGLE = {"holds", "ghost", "properties"}
 PROPERTY_KEYS = {"always", "possible", "recoverable", "leads_to"}

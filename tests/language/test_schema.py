@@ -377,6 +377,10 @@ REFUSED: dict[str, Change] = {
     "a question that no scenario answers": put("questions Q-1 shown_by", []),
     "a question that one scenario answers twice": put("questions Q-1 shown_by", ["forgetful", "forgetful"]),
     "a question with a word of its own": put("questions Q-2 answer", "yes"),
+    "crashes that are a text": put("scenarios killed crashes", "anywhere"),
+    "a sweep of a text": put("sweep allow lost_reply", "unlimited"),
+    "a sweep of the same twice": put("sweep allow lost_reply", [1, 0, 1]),
+    "a meaning that is a list": put("kill_points clerk.record", ["it is lost"]),
     "a reason that is a list": put("unused", {"clerk.rest": ["nobody rests"]}),
     "a view that is a text": put("views overview", "sale"),
     # Values.
@@ -467,6 +471,15 @@ def spacious() -> Any:
     steps["detailed"] = {"do": "if not fresh(ledger): goto(rest)\ngoto(record)\n", "atomic": False}
     root["scenarios"]["placed"] = {"allow": {"crash": {"at": ["clerk.record"], "at_most": 1}}}
     root["unused"] = {"clerk.detailed": "an example"}
+    root["scenarios"]["killed"] = {"crashes": ["clerk.record", "anywhere"]}
+    points = ("reserve", "charge", "record", "detailed")
+    root["kill_points"] = {f"clerk.{step}": "something is lost" for step in points}
+    root["sweep"] = {
+        "scenario": "baseline",
+        "set": {"strict": [False, True]},
+        "allow": {"lost_reply": ["unlimited", 1, 0]},
+        "only": ["charged_once"],
+    }
     root["questions"] = {
         "Q-1": {"asks": "Why?", "shown_by": ["forgetful"], "lesson": "So.", "repaired_by": ["baseline"]},
         "Q-2": {"asks": "When?", "unanswered": "nobody knows"},

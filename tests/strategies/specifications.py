@@ -452,7 +452,9 @@ class _Writer:
             parts = [f"variant: {names[0]}"] if names and self.dice.chance(50) else []
             if setting := self._settings():
                 parts.append(f"set: {{{', '.join(setting)}}}")
-            if allowed := self._allowances():
+            course = self._crash_course()
+            parts += [f"crashes: [{', '.join(course)}]"] if course is not None else []
+            if allowed := self._allowances(placed=course is not None):
                 parts.append(f"allow: {{{', '.join(allowed)}}}")
             if self.natural and self.dice.chance(20):
                 parts.append(f"bound: {self.dice.number(1, 4)}")
@@ -490,13 +492,24 @@ class _Writer:
             f"{process.name}.{label}.torn" for label in process.torn
         ]
 
-    def _allowances(self) -> list[str]:
+    def _crash_course(self) -> list[str] | None:
+        """Draw where the crashes of a run fall in turn; None where that is not said."""
+        if not self.crashes or self.dice.chance(65):
+            return None
+        victims = [victim for victims in self.crashes.values() for victim in victims]
+        points = [point for victim in victims for point in self._kill_points(self.words.processes[victim])]
+        return [self.dice.one(["anywhere", *points]) for _ in range(self.dice.number(0, 3))]
+
+    def _allowances(self, *, placed: bool) -> list[str]:
         allowed = [
             f"{name}: {self.dice.one(['0', '1', '2', 'unlimited'])}"
             for name in self.words.faults
             if self.dice.chance(50)
         ]
         for name, victims in self.crashes.items():
+            if placed:
+                allowed += [f"{name}: {self.dice.one(['0', 'unlimited'])}"] if self.dice.chance(30) else []
+                continue
             points = [point for victim in victims for point in self._kill_points(self.words.processes[victim])]
             if self.dice.chance(40):
                 at = ", ".join(self.dice.some(points, 1, 2))

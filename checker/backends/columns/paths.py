@@ -120,11 +120,11 @@ class PathBuilder:
         budget = system.budgets[fault]
         action = Action(process.name, instance, step.name, fault, torn)
         point = action.kill_point
-        if point not in system.kill_points[process.name] or (budget.at is not None and point not in budget.at):
+        if point is None or point not in system.kill_points[process.name] or budget.turns_at(point) == ():
             return None
         runner = StepRunner(self.slots, process, instance, step)
         bodies = [body for body in (step.torn if torn else None, process.on_crash) if body is not None]
-        start = self._unspent(fault)
+        start = self._in_turn(fault, budget.turns_at(point))
         if torn:
             start = terms.all_of((start, self._completes(process, instance, step)))
         paths = []
@@ -142,12 +142,14 @@ class PathBuilder:
         events = tuple(dict.fromkeys(runner.events))
         return ActionPaths(action, tuple(paths), runner.error, may_wait=False, events=events)
 
-    def _unspent(self, fault: str) -> Term:
-        """Return where a fault may still happen."""
-        slot, limit = self.system.budget_slots.get(fault), self.system.budgets[fault].limit
-        if slot is None or limit is None:
+    def _in_turn(self, fault: str, turns: tuple[int, ...] | None) -> Term:
+        """Return where so many crashes have been spent that the next may come; `None` for any number."""
+        if turns is None:
             return self.terms.true
-        return self.terms.less_equal(self.slots.before(slot), self.terms.constant(limit - 1))
+        spent = self.slots.before(self.system.budget_slots[fault])
+        if turns == tuple(range(len(turns))):
+            return self.terms.less_equal(spent, self.terms.constant(len(turns) - 1))
+        return self.terms.any_of(self.terms.equal(spent, self.terms.constant(turn)) for turn in turns)
 
     def _completes(self, process: Process, instance: int, step: Step) -> Term:
         """Return where some path through a step without a fault reaches the end."""

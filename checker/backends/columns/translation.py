@@ -214,8 +214,8 @@ class Translation:
             tuple((id(body), self._uses.of(body, builder.system)) for body in bodies),
             point in builder.system.kill_points[process.name],
             initial,
-            budget.limit,
-            budget.at is None or point in budget.at,
+            budget.turns_at(point),
+            budget.in_turn is not None,  # what counts them is another slot then
             self.layout.signature(builder.system),
         )
         if key not in self._cache:
@@ -362,8 +362,8 @@ def slot_keys(system: TransitionSystem) -> list[Hashable]:
         keys[slot] = ("label", process, instance)
     for (process, instance, store), slot in system.fresh_slots.items():
         keys[slot] = ("fresh", process, instance, store)
-    for fault, slot in system.budget_slots.items():
-        keys[slot] = ("budget", fault)
+    for slot in system.budget_slots.values():
+        keys[slot] = ("budget", system.slots[slot].name)
     return keys
 
 

@@ -350,6 +350,16 @@ def unspent(system: TransitionSystem, values: list[Term], fault: str, budget: Bu
     return less_equal(spent, number(budget.limit - 1))
 
 
+def _in_turn(system: TransitionSystem, values: tuple[Term, ...], crash: Action) -> z3.BoolRef:
+    """Return where so many crashes have been spent that this may be the next."""
+    turns = system.budgets[crash.fault or ""].turns_at(crash.kill_point or "")
+    if turns is None:
+        return truth(True)
+    spent = values[system.budget_slots[crash.fault or ""]]
+    assert isinstance(spent, Number)
+    return any_of(equal(spent, number(turn)) for turn in turns)
+
+
 def _at(system: TransitionSystem, values: tuple[Term, ...], process: Process, instance: int, label: str) -> z3.BoolRef:
     if process.environment:
         return truth(True)
@@ -384,7 +394,7 @@ def _crashes(system: TransitionSystem, values: tuple[Term, ...], process: Proces
             for torn in (False, True):
                 action = Action(process.name, instance, step.name, fault, torn)
                 point = action.kill_point
-                if point in system.kill_points[process.name] and (budget.at is None or point in budget.at):
+                if point in system.kill_points[process.name] and budget.turns_at(point) != ():
                     yield _crash(system, values, process, step, action)
 
 
@@ -392,7 +402,7 @@ def _crash(system: TransitionSystem, values: tuple[Term, ...], process: Process,
     """Return a crash: its bodies, then memory is lost, then the label; none where nothing but the budget changes."""
     fault, instance = action.fault or "", action.instance
     possible = [_at(system, values, process, instance, step.name)]
-    possible.append(unspent(system, list(values), fault, system.budgets[fault]))
+    possible.append(_in_turn(system, values, action))
     run = _Run(system, values, process, action, all_of(possible))
     if action.torn:
         # Possible where some way through the step without a fault reaches its end: that way's choices are free as well.
