@@ -182,8 +182,11 @@ def _killed(report: _Report, options: KillOptions, runner: Runner) -> Iterator[K
             )
             raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None)])
         if options.defects:
+            # Where the implementation is wrong without it, a mistake shows nothing.
+            wrong = {killed.claim.name for killed in report.scenarios if killed.refuted}
+            sound = [(claim, exploration) for claim, exploration in explored if claim.name not in wrong]
             for defect in adapter.defects:
-                report.caught[defect] = _caught(both, explored, replace(how, defect=defect), implementation)
+                report.caught[defect] = _caught(both, sound, replace(how, defect=defect), implementation)
 
 
 def _explored(

@@ -46,12 +46,20 @@ from checker.conformance.adapter import AdapterFailed
 ComeBy = Callable[[str], None]
 """Says in a child that it stands at a kill point. Where the child is to be killed there, the call does not return."""
 
+POINTS_MAX = 500
+"""A child that comes by more kill points goes round for ever."""
+
 _PR_SET_PDEATHSIG = 1
+_SHOWN = 6
 _MEMORY = Path("/dev/shm")  # noqa: S108 - only ever a place for a directory of a fresh name
 
 
 class ChildFailed(AdapterFailed):
     """A child ended neither with a result nor by its own kill: a defect of what runs in it. The message says all."""
+
+
+class _Endless(Exception):
+    """A child goes round for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +132,8 @@ class Zygote:
         the `kill_at`-th kill point that it comes by, from 1; a child that comes by fewer runs to its end.
 
         Raises:
-            ChildFailed: the function raised something, the child ended in another way, or did not end in time.
+            ChildFailed: the function raised something, the child ended in another way, did not end in time, or came by
+                too many kill points.
         """
         with self._lock:
             self._runs += 1
@@ -185,7 +194,7 @@ def _read(function: str, answer: dict[str, Any], text: str, kill_at: int | None)
     status = answer["status"]
     by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     if answer["late"]:
-        raise ChildFailed(f"{function} did not end in time; it came by {', '.join(points) or 'no kill point'}")
+        raise ChildFailed(f"{function} did not end in time; last it came by {', '.join(points[-_SHOWN:]) or 'nothing'}")
     if by == signal.SIGKILL and kill_at is not None and len(points) == kill_at:
         return Forked(answer["pid"], killed=True, points=points)
     if status == 0 and "result" in last:
@@ -268,6 +277,8 @@ def _counting(record: int, kill_at: int | None) -> ComeBy:
     def come_by(point: str) -> None:
         nonlocal visits
         visits += 1
+        if visits > POINTS_MAX:
+            raise _Endless(f"it goes round for ever: it came by {POINTS_MAX} kill points and went on")
         _write(record, {"point": point})
         if visits == kill_at:
             os.kill(os.getpid(), signal.SIGKILL)

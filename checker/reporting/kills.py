@@ -67,7 +67,9 @@ def failed_lines(system: TransitionSystem, failed: Failed, width: int) -> Iterat
     where = "killed " + ", then ".join(map(kill_text, failed.kills)) if failed.kills else "killed nowhere"
     text = f"errand {failed.errand}, {where}. As far as it is a run of the model:"
     yield from flowed((), sentence("", text), width=width, rest=(), gap=" ")
-    broken = f"{', '.join(failed.broken)} is false here: " if failed.broken else ""
+    broken = (
+        f"{', '.join(failed.broken)} {'is' if len(failed.broken) == 1 else 'are'} false here: " if failed.broken else ""
+    )
     first, _, rest = failed.message.partition("\n")
     yield from trace_lines(
         system, Finding(len(failed.trace), failed.trace), Conclusion(False, f"{broken}{first}"), width
@@ -88,7 +90,7 @@ def caught_text(killed: Killed) -> str:
         assert killed.gate is not None
         return f"never comes by {', '.join(killed.gate.never_reached)}"
     where = f"killed {', then '.join(map(kill_text, failed.kills))}, " if failed.kills else ""
-    broken = f" ({', '.join(failed.broken)} breaks)" if failed.broken else ""
+    broken = f" ({', '.join(failed.broken)} break{'s' * (len(failed.broken) == 1)})" if failed.broken else ""
     # Of a process that broke off: that it did, and what it raised.
     message = " ".join(dict.fromkeys([failed.message.splitlines()[0], failed.message.splitlines()[-1]]))
     return f"{killed.claim.name}, {failed.errand}: {where}{message}{broken}"

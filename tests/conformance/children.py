@@ -32,6 +32,12 @@ def give_up(_: None, come_by: ComeBy) -> None:
     raise ValueError("nothing left to sell")
 
 
+def go_round(_: None, come_by: ComeBy) -> None:
+    """Never come to an end."""
+    while True:
+        come_by("worker.rest")
+
+
 def be_killed_by_another(_: None, come_by: ComeBy) -> None:
     """End by a signal that nobody asked for."""
     come_by("worker.rest")
