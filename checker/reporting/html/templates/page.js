@@ -63,8 +63,10 @@ class Player {
   constructor(data) {
     this.layouts = data.layouts;
     this.runs = data.runs;
-    this.choose(0);
     this.listen();
+    // What breaks comes before what is merely possible.
+    const bad = this.runs.findIndex((run) => !run.good);
+    this.choose(Math.max(bad, 0));
     $("stage").hidden = false;
   }
 
@@ -92,7 +94,6 @@ class Player {
     for (const link of document.querySelectorAll("a[data-run]")) {
       link.addEventListener("click", () => {
         this.choose(Number(link.dataset.run));
-        $("run").value = link.dataset.run;
         $("lanes").focus({ preventScroll: true });
       });
     }
@@ -112,6 +113,7 @@ class Player {
 
   choose(number) {
     this.run = this.runs[number];
+    $("run").value = number;
     this.states = [this.run.initial];
     for (const row of this.run.rows.slice(1)) {
       const state = [...this.states.at(-1)];
