@@ -6,7 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from checker.identity import claim_hash, file_hash
 from checker.judgement import PropertyReport, ScenarioReport
@@ -51,6 +51,8 @@ class Parts:
     why_no_tables: str = ""
     matrix: Document | None = None
     sweep: Document | None = None
+    no_sweep: bool = False
+    """Whether the file declares nothing to sweep."""
     mutation: Document | None = None
     proofs: Mapping[str, Proof] = field(default_factory=dict)
     """By scenario."""
@@ -190,8 +192,3 @@ def _caveats(checked: CheckedFile) -> list[tuple[str, list[tuple[str, int]]]]:
 
 def _counted(sentences: Iterator[tuple[str, ...]]) -> list[tuple[str, int]]:
     return Counter(one for each in sentences for one in each).most_common()
-
-
-def table_documents(parts: Parts) -> list[Document]:
-    """Return the tables that a page shows."""
-    return [] if parts.tables is None else cast("list[Document]", parts.tables["tables"])
