@@ -19,6 +19,7 @@ from model.diagnostics import Code, Diagnostic, did_you_mean, quoted
 PARTS: Final = ("matrix", "sweep", "mutate")
 """What a page has only where it is asked for, as each takes a run of its own."""
 
+
 @dataclass(frozen=True, slots=True)
 class Pages:
     """Where to write pages, a file or a directory, and with which further parts."""

@@ -64,9 +64,7 @@ def run(options: TableOptions, running: RunOptions) -> ExitCode:
     return code
 
 
-def tables_of(
-    loaded: Loaded, claim: Scenario | None, names: list[str], runner: Runner
-) -> tuple[Document, ExitCode]:
+def tables_of(loaded: Loaded, claim: Scenario | None, names: list[str], runner: Runner) -> tuple[Document, ExitCode]:
     """Return what there is to say of some tables under a scenario, or under all of them.
 
     Raises:

@@ -69,8 +69,8 @@ def svg(projection: Projection, title: str, *, loops: bool = False) -> str:
         *(_said(passage, edge) for passage, edge in zip(drawn, layout.edges, strict=True)),
     ]
     view = f"{left:.0f} {top:.0f} {width:.0f} {height:.0f}"
-    size = f'width="{width:.0f}" height="{height:.0f}"'
-    head = f'<svg class="killpoint-graph" xmlns="http://www.w3.org/2000/svg" viewBox="{view}" {size}>'
+    extent = f'width="{width:.0f}" height="{height:.0f}"'
+    head = f'<svg class="killpoint-graph" xmlns="http://www.w3.org/2000/svg" viewBox="{view}" {extent}>'
     background = f'<rect x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'
     arrow = (
         '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '

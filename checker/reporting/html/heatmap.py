@@ -17,6 +17,7 @@ def heat_map(matrix: Document) -> dict[str, Any]:
     What breaks without any crash says nothing of kill points and is left out, as on a terminal.
     """
     rows = cast("list[dict[str, Any]]", matrix["rows"])
+    needed = cast("dict[str, int | None]", matrix["needed"])
     anyway = set(_lengths(cast("dict[str, Any]", matrix["without_crashes"])))
     once = {row["kill_point"]: set(_lengths(row["once"])) for row in rows}
     return {
@@ -30,7 +31,7 @@ def heat_map(matrix: Document) -> dict[str, Any]:
                 "crashed": row["crashed"],
                 "elsewhere": row["crashed_in"],
                 "excuse": row["excuse"],
-                "sees": [", ".join(f"{name}={_word(value)}" for name, value in one.items()) for one in row["sees"]],
+                "sees": row["sees"],
                 "next": row["takes_next"],
                 "once": _cell(row["once"], anyway, (), reached=row["once"]["reached"]),
                 "only": _cell(row["only_there"], anyway, (), reached=row["crashed"]),
@@ -49,11 +50,8 @@ def heat_map(matrix: Document) -> dict[str, Any]:
             }
             for number, row in enumerate(rows, start=1)
         ],
-        "needed": sorted(
-            ((name, count) for name, count in cast("dict[str, int | None]", matrix["needed"]).items() if count is not None),
-            key=lambda item: (item[1], item[0]),
-        ),
-        "whole": [name for name, count in cast("dict[str, int | None]", matrix["needed"]).items() if count is None],
+        "needed": sorted((count, name) for name, count in needed.items() if count is not None),
+        "whole": [name for name, count in needed.items() if count is None],
     }
 
 
@@ -78,11 +76,3 @@ def _lengths(outcome: Mapping[str, Any]) -> dict[str, int]:
 
 def _list(lengths: Mapping[str, int]) -> str:
     return ", ".join(f"{name} after {length}" for name, length in lengths.items())
-
-
-def _word(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return "{" + ", ".join(map(_word, value)) + "}"
-    return str(value)

@@ -132,7 +132,7 @@ def _outcome(code: ExitCode) -> dict[str, str]:
 def _wrong(wrong: Wrong, runs: Runs) -> dict[str, Any]:
     claim = wrong.claim.name if wrong.claim is not None else ""
     run = None if wrong.shown is None else runs.places.get((claim, wrong.shown.property))
-    return {"message": wrong.message, "place": str(wrong.span), "kind": wrong.kind, "run": run, "means": KINDS[wrong.kind]}
+    return {"message": wrong.message, "place": str(wrong.span), "run": run, "means": KINDS[wrong.kind]}
 
 
 def _claim(checked: CheckedFile, report: ScenarioReport, runs: Runs, parts: Parts) -> dict[str, Any]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from model.source import visible
 
@@ -57,6 +58,25 @@ def _plain(text: str) -> str:
     return "\n".join(visible(line) for line in text.split("\n"))
 
 
+def _breakable(text: str) -> Markup:
+    """Return a long name that may be broken after its underscores and dots."""
+    return Markup(re.sub(r"(?<=[_.])(?=\w)", "<wbr>", str(escape(_plain(text)))))  # noqa: S704
+
+
+def _value(value: object) -> str:
+    """Return a value of a document as a specification would write it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "{" + ", ".join(map(_value, value)) + "}" if isinstance(value, list) else str(value)
+
+
+def _allowed(value: object, kind: str) -> str:
+    """Return a value of a dimension of a sweep: of a fault how often it may happen."""
+    if kind != "fault" or isinstance(value, str):
+        return _value(value)
+    return "off" if value == 0 else f"≤ {value}"
+
+
 def _finished(value: object) -> object:
     return _plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
@@ -72,6 +92,10 @@ def _environment() -> Environment:
         finalize=_finished,
     )
     environment.filters["embedded"] = embedded
+    environment.filters["breakable"] = _breakable
+    environment.filters["zip"] = zip
+    environment.filters["value"] = _value
+    environment.filters["allowed"] = _allowed
     environment.filters["number"] = lambda number: f"{number:,}"
     environment.filters["counted"] = lambda number, word: f"{number:,} {word}{'s' * (number != 1)}"
     return environment

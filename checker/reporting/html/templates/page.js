@@ -90,12 +90,10 @@ class Player {
     $("forward").addEventListener("click", () => this.forward());
     $("last").addEventListener("click", () => this.go(this.run.rows.length - 1));
     $("slide").addEventListener("input", (event) => this.go(Number(event.target.value)));
-    $("stage").addEventListener("keydown", (event) => this.key(event));
+    $("player").addEventListener("keydown", (event) => this.key(event));
     for (const link of document.querySelectorAll("a[data-run]")) {
-      link.addEventListener("click", () => {
-        this.choose(Number(link.dataset.run));
-        $("lanes").focus({ preventScroll: true });
-      });
+      // The link itself moves the focus to the player, where keys step.
+      link.addEventListener("click", () => this.choose(Number(link.dataset.run)));
     }
   }
 
