@@ -18,7 +18,7 @@ help: ## list the targets
 check: $(VENV)/.installed ## check every specification in spec/ and refresh reports/
 	$(BIN)/killpoint check
 
-prove: $(VENV)/.installed ## certify every scenario in spec/ and write reports/proofs.md; takes long
+prove: $(VENV)/.installed ## certify every scenario in spec/ and write reports/proofs.md; takes minutes
 	$(BIN)/killpoint prove
 
 conform: $(VENV)/.installed-reference ## hold the implementations against spec/ and kill them; reports/conformance.md

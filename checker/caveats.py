@@ -138,11 +138,17 @@ def _not_asked(scenario: Scenario, asked: Iterable[Property]) -> Iterator[str]:
         yield f"properties not asked about: {', '.join(left_out)}"
 
 
+def beyond_the_bound(system: TransitionSystem) -> tuple[str, ...]:
+    """Return that an exploration has a bound, if it has one."""
+    if system.bound is None:
+        return ()
+    names = ", ".join(variable.name for variable in system.naturals)
+    return (f"runs in which a number exceeds the bound {system.bound}: {names}",)
+
+
 def _unexplored(exploration: Exploration) -> Iterator[str]:
     system = exploration.system
-    if system.bound is not None:
-        names = ", ".join(variable.name for variable in system.naturals)
-        yield f"runs in which a number exceeds the bound {system.bound}: {names}"
+    yield from beyond_the_bound(system)
     if exploration.failure is not None:
         yield "what comes after a run-time error"
     if not exploration.complete:

@@ -116,11 +116,13 @@ class _Comparison:
                 compared += 1
             if self.limits.on_progress is not None:
                 left, seconds = len(keys) - compared, time.monotonic() - started
-                self.limits.on_progress(Progress(len(self.columns.layers), compared, self.transitions, left, seconds))
-        return self._result(compared, self.columns.cut)
+                self.limits.on_progress(
+                    Progress(len(self.columns.searched.layers), compared, self.transitions, left, seconds)
+                )
+        return self._result(compared, self.columns.searched.cut)
 
     def _result(self, compared: int, cut: str) -> CrossCheck:
-        return CrossCheck(self.columns.states, compared, self.transitions, oracle=False, cut=cut)
+        return CrossCheck(self.columns.searched.states, compared, self.transitions, oracle=False, cut=cut)
 
     # -- one state ------------------------------------------------------------------------------------------------
 
@@ -136,7 +138,7 @@ class _Comparison:
         for successor in (None, *sorted(ways, key=repr)) if self._asks_of_transitions else (None,):
             self._compare_values(state, successor, columns)
         for successor in columns.unknown:
-            if not self.columns.cut:
+            if not self.columns.searched.cut:
                 self._differ(state, f"the search has not found its successor {self._described(successor)}")
 
     def _expected(self, state: State) -> dict[Action, Outcome]:

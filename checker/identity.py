@@ -59,6 +59,11 @@ def claim_hash(source: Source, claim: Scenario, system: TransitionSystem) -> str
     )
 
 
+def certified_hash(source: Source, claim: Scenario, system: TransitionSystem) -> str:
+    """Return the hash of what a certificate of a claim is about: all numbers, up to whichever bound it was explored."""
+    return claim_hash(source, claim, system if system.bound is None else TransitionSystem.endless(claim))
+
+
 def patch_of(claim: Scenario) -> str:
     """Name the patch under which a claim runs the protocol; empty where there is none."""
     if claim.mutant:

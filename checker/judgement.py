@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
-from checker.caveats import assumed, assumed_by, not_covered, not_covered_by
+from checker.caveats import assumed, assumed_by, beyond_the_bound, not_covered, not_covered_by
 from checker.confirm import confirm_failure, confirm_property, confirm_waiting
 from checker.exploration import Exploration, Finding
 from checker.trace import EngineDisagreement
@@ -140,13 +140,20 @@ def judge_scenario(
 
 
 def with_proofs(report: ScenarioReport, shown: Collection[str]) -> ScenarioReport:
-    """Return a report that calls `proved` what holds and is shown by a certificate that has been checked again."""
+    """Return a report that calls `proved` what holds and is shown by a certificate that has been checked again.
+
+    A certificate is about all numbers: what holds up to a bound is proved beyond it.
+    """
+    sound = (Verdict.HOLDS, Verdict.BOUNDED)
     properties = tuple(
-        replace(asked, verdict=Verdict.PROVED) if asked.verdict is Verdict.HOLDS and asked.name in shown else asked
+        replace(asked, verdict=Verdict.PROVED) if asked.verdict in sound and asked.name in shown else asked
         for asked in report.properties
     )
-    proved = report.verdict is Verdict.HOLDS and all(asked.verdict is Verdict.PROVED for asked in properties)
-    return replace(report, properties=properties, verdict=Verdict.PROVED if proved else report.verdict)
+    if report.verdict not in sound or any(asked.verdict is not Verdict.PROVED for asked in properties):
+        return replace(report, properties=properties)
+    bound = beyond_the_bound(report.exploration.system)
+    left_open = tuple(each for each in report.not_covered if each not in bound)
+    return replace(report, properties=properties, verdict=Verdict.PROVED, not_covered=left_open)
 
 
 def explored_to_the_end(exploration: Exploration) -> bool:

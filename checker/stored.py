@@ -123,7 +123,7 @@ def _to_loop(number: Any) -> int | None:
 
 def _to_state(system: TransitionSystem, indices: list[int]) -> State:
     for slot, index in zip(system.slots, indices, strict=True):
-        if not 0 <= index < slot.domain.size:
+        if index < 0 or not (slot.domain.endless or index < slot.domain.size):
             raise ValueError(f"`{slot.name}` has no value number {index}")
     return tuple(slot.domain.value(index) for slot, index in zip(system.slots, indices, strict=True))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from collections.abc import Mapping as Names
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
 from model import limits
 from model.constants import constant_size
@@ -37,6 +37,8 @@ from model.types import (
 )
 from model.words import IDENTIFIER, PYTHON_WORDS, RESERVED
 from model.yamlnodes import Entry, Mapping, Node, Scalar, Sequence
+
+T = TypeVar("T")
 
 _PARAMETER_KEYS = ("default", "range", "one_of", "note")
 _VARIABLE_KEYS = ("type", "per", "init", "note")
@@ -88,14 +90,15 @@ class DataReader(TypeReader):
         if known is None:
             findings = self.expressions.separate()
             self.declarations.variable_names = frozenset(self._variable_names(processes))
-            self._parameters()
+            self.each("parameters", "a parameter", self._parameter, self.declarations.parameters)
             # Instances of a process are a type that other types may use, so the names of processes come first.
             for name in environments:
                 self.declarations.processes[name] = _unread(name)
             self._types(environments)
-            stores = self._stores()
+            stores: dict[str, Store] = {}
+            self.each("stores", "a store", self._store, stores)
             ghosts = self.variables(read.section(self.root, "ghost", "`ghost`"), "ghost", Role.GHOST)
-            self._faults(environments)
+            self.each("faults", "a fault", partial(self._fault, environments), self.declarations.faults, PYTHON_WORDS)
             # A copy: what later fails to be declared is this specification's own.
             declared = replace(self.declarations, failed=set(self.declarations.failed))
             known = self._data_cache.data[key] = Data(stores, ghosts, declared, findings)
@@ -131,15 +134,26 @@ class DataReader(TypeReader):
 
     # -- parameters and types -------------------------------------------------------------------------------------
 
-    def _parameters(self) -> None:
-        section = self.reader.section(self.root, "parameters", "`parameters`")
-        self.limited(section, "parameters")
-        for name, entry in self.reader.named(section, "a parameter"):
-            parameter = self.reader.attempt(partial(self._parameter, name, entry))
-            if parameter is None:
+    def each(
+        self,
+        key: str,
+        what: str,
+        read_one: Callable[[str, Entry], T],
+        declared: dict[str, T],
+        words: frozenset[str] = RESERVED,
+    ) -> None:
+        """Declare by name what a section has, each of them `what`; of what cannot be read note that it failed.
+
+        `words` are those that cannot be names.
+        """
+        section = self.reader.section(self.root, key, f"`{key}`")
+        self.limited(section, key)
+        for name, entry in self.reader.named(section, what, words=words):
+            one = self.reader.attempt(partial(read_one, name, entry))
+            if one is None:
                 self.declarations.failed.add(name)
             else:
-                self.declarations.parameters[name] = parameter
+                declared[name] = one
 
     def _parameter(self, name: str, entry: Entry) -> Parameter:
         read = self.reader
@@ -168,19 +182,6 @@ class DataReader(TypeReader):
         return Parameter(name, value_type, parameter_value(read, name, value_type, default), entry.key.span)
 
     # -- stores and variables -------------------------------------------------------------------------------------
-
-    def _stores(self) -> dict[str, Store]:
-        read = self.reader
-        section = read.section(self.root, "stores", "`stores`")
-        self.limited(section, "stores")
-        stores: dict[str, Store] = {}
-        for name, entry in read.named(section, "a store"):
-            store = read.attempt(partial(self._store, name, entry))
-            if store is None:
-                self.declarations.failed.add(name)
-            else:
-                stores[name] = store
-        return stores
 
     def _store(self, name: str, entry: Entry) -> Store:
         read = self.reader
@@ -290,18 +291,7 @@ class DataReader(TypeReader):
 
     # -- faults ---------------------------------------------------------------------------------------------------
 
-    def _faults(self, processes: Names[str, bool]) -> None:
-        read = self.reader
-        section = read.section(self.root, "faults", "`faults`")
-        self.limited(section, "faults")
-        for name, entry in read.named(section, "a fault", words=PYTHON_WORDS):
-            fault = read.attempt(partial(self._fault, name, entry, processes))
-            if fault is None:
-                self.declarations.failed.add(name)
-            else:
-                self.declarations.faults[name] = fault
-
-    def _fault(self, name: str, entry: Entry, processes: Names[str, bool]) -> Fault:
+    def _fault(self, processes: Names[str, bool], name: str, entry: Entry) -> Fault:
         read = self.reader
         mapping = read.mapping(entry.value, f"the fault `{name}`")
         read.keys(mapping, _FAULT_KEYS, "a fault")

@@ -79,16 +79,8 @@ class TableDeclarer(DataReader):
 
     def table_headers(self) -> dict[str, Mapping]:
         """Declare the columns of all tables, and return those that could be read."""
-        read = self.reader
-        section = read.section(self.root, "tables", "`tables`")
-        self.limited(section, "tables")
         nodes: dict[str, Mapping] = {}
-        for name, entry in read.named(section, "a table"):
-            mapping = read.attempt(partial(self._table_header, name, entry))
-            if mapping is None:
-                self.declarations.failed.add(name)
-            else:
-                nodes[name] = mapping
+        self.each("tables", "a table", self._table_header, nodes)
         return nodes
 
     def _table_header(self, name: str, entry: Entry) -> Mapping:

@@ -264,6 +264,9 @@ class StepElaborator:
         operator = _ARITHMETIC.get(type(node.op))
         if operator is None:
             help_text = "it has `+=`, `-=` and `*=`"
+            if isinstance(node.op, ast.BitOr | ast.BitAnd):
+                sign = "|" if isinstance(node.op, ast.BitOr) else "&"
+                help_text = f"{help_text}; of sets write `s = s {sign} t`, or `s.add(x)` and `s.remove(x)`"
             self._fail(Code.NOT_IN_LANGUAGE, "this operator is not part of the language", node, help_text)
         amount_scope = self._scope_for(target, scope)
         if isinstance(target.type, CounterType) and isinstance(target, VariableValue):

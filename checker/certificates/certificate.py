@@ -15,7 +15,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, assert_never
 
+from checker.backends.smt.relation import Relation
 from checker.certificates.diagram import Diagram, Node
+from checker.certificates.inductive import LOGIC as LOGIC_OF_INDUCTION
+from checker.certificates.inductive import Induction, induction_document, induction_from, inductive_obligations
 from checker.certificates.obligations import INVARIANT_KINDS, LOGIC, Obligation, Obligations, Ranking
 from checker.exploration import Finding
 from checker.identity import claim_hash, course_of, file_hash
@@ -34,6 +37,9 @@ INVARIANT: Final = "invariant.json"
 WITNESSES: Final = "witnesses.json"
 RANKINGS: Final = "rankings.json"
 SUFFIX: Final = ".smt2"
+
+STATES_MAX: Final = 2_000_000
+"""With more states there is no certificate: beyond, building the diagram takes more than a gigabyte."""
 
 MADE_BY: Final = "made_by"
 """The key of the manifest under which versions stand: nothing else differs from one machine to another."""
@@ -56,16 +62,39 @@ class Certificate:
     source: Source
     claim: Scenario
     system: TransitionSystem
-    invariant: Diagram
+    invariant: Diagram | Induction
+    """The reachable states; where numbers have no end, claims that follow from one another."""
     witnesses: Mapping[str, Finding] = field(default_factory=dict)
     """By `possible` property a trace to where it is true."""
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     """By `recoverable` property how far states are from its goal, and what leads closer."""
+    relation: Relation | None = field(default=None, compare=False, repr=False)
+    """The system as terms, if somebody has them already: to make them takes time."""
 
     @property
     def folder(self) -> str:
         """The name of the folder that holds it, among those of other scenarios and specifications."""
         return folder_name(self.source, self.claim)
+
+    @property
+    def means(self) -> str:
+        """By what it shows things."""
+        if isinstance(self.invariant, Induction):
+            most = self.invariant.states
+            return f"induction over {'up to ' * (most > 1)}{most} state{'s' * (most != 1)}"
+        return "an inductive invariant"
+
+    @property
+    def states(self) -> int:
+        """How many states are in the invariant; 0 where numbers have no end, and nobody can count them."""
+        if isinstance(self.invariant, Induction):
+            return 0
+        return self.invariant.count([slot.domain.size for slot in self.system.slots])
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the invariant has, if it is a diagram."""
+        return 0 if isinstance(self.invariant, Induction) else len(self.invariant)
 
     @cached_property
     def coverage(self) -> dict[str, Coverage]:
@@ -80,27 +109,33 @@ class Certificate:
     @cached_property
     def obligations(self) -> tuple[Obligation, ...]:
         """What has to be shown of the invariant."""
+        if isinstance(self.invariant, Induction):
+            return tuple(inductive_obligations(self.system, self.invariant))
         claimed = [p.name for p in asked_properties(self.claim) if p.kind in INVARIANT_KINDS and self._claims(p)]
-        return tuple(Obligations(self.system, self.invariant, claimed, self.rankings).all())
+        return tuple(Obligations(self.system, self.invariant, claimed, self.rankings, self.relation).all())
 
     @cached_property
     def digest(self) -> str:
         """A hash of all obligations: certificates with the same one show the same by the same means."""
         return text_hash("".join(f"{each.name} {text_hash(each.text)}\n" for each in self.obligations))
 
-    def files(self, made_by: Mapping[str, str]) -> dict[str, str]:
-        """Return all files by their names; `made_by` are versions of what took part."""
-        texts = {
+    @cached_property
+    def given(self) -> dict[str, str]:
+        """The files that everything else is computed from, by their names."""
+        return {
             SPECIFICATION: self.source.text,
-            INVARIANT: _written(diagram_document(self.invariant)),
+            INVARIANT: _written(invariant_document(self.invariant)),
             WITNESSES: _written({n: from_finding(self.system, finding) for n, finding in self.witnesses.items()}),
             RANKINGS: _written({name: ranking_document(each) for name, each in self.rankings.items()}),
         }
-        texts |= {f"{each.name}{SUFFIX}": each.text for each in self.obligations}
+
+    def files(self, made_by: Mapping[str, str]) -> dict[str, str]:
+        """Return all files by their names; `made_by` are versions of what took part."""
+        texts = self.given | {f"{each.name}{SUFFIX}": each.text for each in self.obligations}
         return {MANIFEST: manifest_text(self._manifest(texts, made_by)), **texts}
 
     def _manifest(self, texts: Mapping[str, str], made_by: Mapping[str, str]) -> Document:
-        system, sizes = self.system, [slot.domain.size for slot in self.system.slots]
+        system = self.system
         return {
             "format": FORMAT,
             MADE_BY: dict(made_by),
@@ -127,19 +162,23 @@ class Certificate:
             "invariant": {
                 "file": INVARIANT,
                 "sha256": text_hash(texts[INVARIANT]),
-                "states": self.invariant.count(sizes),
-                "nodes": len(self.invariant),
+                **self._size(),
                 "slots": [slot.name for slot in system.slots],
             },
             "witnesses": {"file": WITNESSES, "sha256": text_hash(texts[WITNESSES])},
             "rankings": {"file": RANKINGS, "sha256": text_hash(texts[RANKINGS])},
-            "logic": LOGIC,
+            "logic": LOGIC_OF_INDUCTION if isinstance(self.invariant, Induction) else LOGIC,
             "answer": "unsat",
             "obligations": [
                 {"file": f"{each.name}{SUFFIX}", "says": each.says, "sha256": text_hash(each.text)}
                 for each in self.obligations
             ],
         }
+
+    def _size(self) -> dict[str, int]:
+        if isinstance(self.invariant, Induction):
+            return {"rounds": len(self.invariant.rounds), "claims": len(self.invariant.claims)}
+        return {"states": self.states, "nodes": self.nodes}
 
     def _kind(self, name: str) -> str:
         return self.claim.specification.properties[name].kind.value
@@ -154,14 +193,6 @@ class Certificate:
         if asked.name in self.claim.breaks:
             return Coverage(False, "declared to break")
         match asked.kind:
-            case PropertyKind.ALWAYS:
-                return Coverage(True, "true in every state of an inductive invariant")
-            case PropertyKind.STEP:
-                return Coverage(True, "true of every transition from a state of an inductive invariant")
-            case PropertyKind.CHECKED if not self._claims(asked):
-                return Coverage(False, "no step checks it")
-            case PropertyKind.CHECKED:
-                return Coverage(True, "no transition from a state of an inductive invariant violates it")
             case PropertyKind.POSSIBLE if asked.name in self.witnesses:
                 return Coverage(True, "a witness that the evaluator replays")
             case PropertyKind.POSSIBLE:
@@ -172,8 +203,24 @@ class Certificate:
                 return Coverage(False, "there is no ranking")
             case PropertyKind.LEADS_TO:
                 return Coverage(False, "what every fair run does is not shown by an invariant")
+            case PropertyKind.CHECKED if not self._claims(asked):
+                return Coverage(False, "no step checks it")
+            case PropertyKind.ALWAYS | PropertyKind.STEP | PropertyKind.CHECKED:
+                return self._by_invariant(asked)
             case _:
                 assert_never(asked.kind)
+
+    def _by_invariant(self, asked: Property) -> Coverage:
+        if isinstance(self.invariant, Induction):
+            shown = self.invariant.shows(asked.name)
+            return Coverage(shown, f"{self.means} shows it" if shown else "it does not follow by induction")
+        match asked.kind:
+            case PropertyKind.ALWAYS:
+                return Coverage(True, "true in every state of an inductive invariant")
+            case PropertyKind.STEP:
+                return Coverage(True, "true of every transition from a state of an inductive invariant")
+            case _:
+                return Coverage(True, "no transition from a state of an inductive invariant violates it")
 
 
 def folder_name(source: Source, claim: Scenario) -> str:
@@ -190,6 +237,20 @@ def text_hash(text: str) -> str:
 def manifest_text(manifest: Document) -> str:
     """Return a manifest as it is written."""
     return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+
+
+def invariant_document(invariant: Diagram | Induction) -> Document:
+    """Return an invariant as JSON."""
+    return induction_document(invariant) if isinstance(invariant, Induction) else diagram_document(invariant)
+
+
+def invariant_from(document: Document, system: TransitionSystem) -> Diagram | Induction:
+    """Return the invariant that a document describes; the numbers of the system decide of which kind it is.
+
+    Raises:
+        ValueError, KeyError, TypeError: it describes none for this system.
+    """
+    return induction_from(document, system) if system.naturals else diagram_from(document, system)
 
 
 def diagram_document(diagram: Diagram) -> Document:

@@ -52,7 +52,7 @@ class Obligations:
     """Writes the obligations of one system and one invariant.
 
     They say that the properties in `claimed` are true, that all others have values, and that from everywhere inside the
-    goals of the `recoverable` properties in `rankings` can be reached.
+    goals of the `recoverable` properties in `rankings` can be reached. `relation` is that of the system, if known.
     """
 
     def __init__(
@@ -61,11 +61,12 @@ class Obligations:
         invariant: Diagram,
         claimed: Collection[str],
         rankings: Mapping[str, Ranking],
+        relation: Relation | None = None,
     ) -> None:
         self.system = system
         self.claimed = claimed
         self.rankings = rankings
-        self.relation = Relation(system)
+        self.relation = relation if relation is not None and relation.system is system else Relation(system)
         self._invariant = DiagramText.of_set(invariant, system)
         self._writer = Writer()
         self._declared = [self._writer.declaration(constant) for constant in self.relation.constants]
@@ -134,7 +135,7 @@ class Obligations:
         name = _action_name(self.system, effect)
         kept = ", ".join(claim for claim in wrong if claim in self.claimed)
         says = f"{name} stays inside and never errs{f', and keeps to {kept}' if kept else ''}"
-        return self._obligation(f"action-{number:03}-{_file_name(name)}", says, lines)
+        return self._obligation(f"action-{number:03}-{file_name(name)}", says, lines)
 
     def _after(self, changed: Mapping[int, Formula], texts: Sequence[str]) -> list[str]:
         """Return the definitions of the slots of the next state that an action changes."""
@@ -164,10 +165,10 @@ class Obligations:
         errors = [error for _, error in read]
         if claim.name in self.claimed and claim.kind is PropertyKind.ALWAYS:
             wrong = any_of([*errors, negation(read[0][0])])
-            yield self._refuted(f"always-{_file_name(claim.name)}", f"{claim.name} is true inside", wrong)
+            yield self._refuted(f"always-{file_name(claim.name)}", f"{claim.name} is true inside", wrong)
         elif not is_false(any_of(errors)):
             says = f"{claim.name} has a value inside"
-            yield self._refuted(f"value-{_file_name(claim.name)}", says, any_of(errors))
+            yield self._refuted(f"value-{file_name(claim.name)}", says, any_of(errors))
 
     def _refuted(self, file: str, says: str, wrong: Formula) -> Obligation:
         """Return the obligation that something is true nowhere inside."""
@@ -196,7 +197,7 @@ class Obligations:
                 name = _action_name(self.system, effect)
                 lines += self._not_closer(effect, rank)
             says = f"{claim.name}: short of its goal, where the plan says {name}, that leads fairly to a lower rank"
-            yield self._obligation(f"rank-{_file_name(claim.name)}-{number:03}-{_file_name(name)}", says, lines)
+            yield self._obligation(f"rank-{file_name(claim.name)}-{number:03}-{file_name(name)}", says, lines)
 
     def _not_closer(self, effect: Effect, rank: DiagramText) -> Iterator[str]:
         """Yield that no fair transition of an action leads to a lower rank."""
@@ -236,5 +237,6 @@ def _action_name(system: TransitionSystem, effect: Effect) -> str:
     return f"{action.fault} of {who} {'in' if action.torn else 'before'} {action.label}"
 
 
-def _file_name(text: str) -> str:
+def file_name(text: str) -> str:
+    """Return a text as a part of the name of a file."""
     return "".join(character if character.isalnum() or character in "_." else "-" for character in text)

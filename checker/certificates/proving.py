@@ -94,14 +94,15 @@ def prove(task: Task) -> Proved:
 def _proved(task: Task, source: Source, claim: Scenario) -> Rechecked:
     system = TransitionSystem.of(claim)
     exploration = from_document(task.exploration, system)
-    files = make_certificate(source, claim, system, exploration, Limits()).files(versions())
+    limits = Limits(deadline=time.monotonic() + task.options.seconds if system.naturals else None)
+    made = make_certificate(source, claim, system, exploration, limits)
     with contextlib.ExitStack() as stack:
         if task.directory is not None:
             task.directory.mkdir(parents=True, exist_ok=True)
         parent = task.directory or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="killpoint-")))
         folder = parent / folder_name(source, claim)
-        write_certificate(folder, files)
-        return recheck(folder, task.options)
+        write_certificate(folder, made.files(versions()))
+        return recheck(folder, task.options, made=made)
 
 
 def write_certificate(folder: Path, files: dict[str, str]) -> None:

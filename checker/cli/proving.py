@@ -54,7 +54,7 @@ def prove(
     """Make certificates, and check them.
 
     The reachable states of each scenario become an inductive invariant, and that becomes obligations that Z3 and cvc5
-    confirm.
+    confirm. Where numbers have no end, an induction does.
 
     Of all the bundled specifications of a checkout the record reports/proofs.md is refreshed.
     """

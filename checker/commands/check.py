@@ -17,7 +17,7 @@ from checker.commands.inputs import Loaded, load_all
 from checker.commands.pages import Pages, check_page_count
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
-from checker.identity import claim_hash
+from checker.identity import certified_hash
 from checker.installation import version
 from checker.judgement import ScenarioReport, asked_properties, with_proofs
 from checker.reporting.checks import file_lines, summary_line
@@ -142,7 +142,7 @@ def _with_proofs(checked: CheckedFile, cache: Cache) -> CheckedFile:
 
 
 def _shown(checked: CheckedFile, report: ScenarioReport, cache: Cache) -> frozenset[str]:
-    claim = claim_hash(checked.file.source, checked.claim(report), report.exploration.system)
+    claim = certified_hash(checked.file.source, checked.claim(report), report.exploration.system)
     known = remembered(cache, claim)
     return frozenset() if known is None else known.shown
 

@@ -14,7 +14,7 @@ from checker.commands.inputs import Loaded
 from checker.commands.running import Runner, RunOptions, systems_of
 from checker.engines.projection import projection, viewed_slots
 from checker.engines.reachable import CutShort
-from checker.identity import claim_hash
+from checker.identity import certified_hash
 from checker.judgement import ScenarioReport
 from checker.reporting.envelope import Document
 from checker.reporting.html.page import Parts, Proof
@@ -117,7 +117,7 @@ def _proofs(checked: CheckedFile, options: RunOptions) -> dict[str, Proof]:
     """Return the certificates that are remembered of the scenarios."""
     found = {}
     for report in checked.report.scenarios:
-        claim = claim_hash(checked.file.source, checked.claim(report), report.exploration.system)
+        claim = certified_hash(checked.file.source, checked.claim(report), report.exploration.system)
         known = remembered(options.cache, claim)
         if known is not None:
             found[report.name] = Proof(known.obligations, known.solvers)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from checker.backends.smt.solvers import SOLVERS
 from checker.cache import Cache
 from checker.certificates.memory import remember, remembered
 from checker.certificates.proving import Occupied, Task, prove_all
-from checker.certificates.rechecking import RecheckOptions
+from checker.certificates.rechecking import RecheckOptions, loaded
 from checker.commands.refusal import BadInput
-from checker.identity import claim_hash
+from checker.identity import certified_hash
 from checker.judgement import ScenarioReport
 from checker.reporting.certificates import ProofReport
 from checker.reporting.progress import ProgressLine
@@ -45,12 +46,14 @@ def prove_reports(
     for file, (source, claims) in reports.items():
         for report in claims:
             reason = _no_certificate(report)
-            found[file, report.name] = ProofReport(report, None, reason)
+            claim = loaded(source).scenarios[report.name]
+            sha256 = certified_hash(source, claim, report.exploration.system)
+            found[file, report.name] = ProofReport(report, sha256, None, reason)
             if not reason:
                 tasks[file, report.name] = Task.of(source, report, directory, options)
     try:
         for number, (key, proved) in enumerate(prove_all(tasks, workers), start=1):
-            found[key] = ProofReport(found[key].report, proved.found, proved.reason, proved.seconds)
+            found[key] = replace(found[key], found=proved.found, reason=proved.reason, seconds=proved.seconds)
             if proved.found is not None:
                 remember(cache, proved.found)
             progress(f"certificates: {number} of {len(tasks)}, {key[1]}")
@@ -73,7 +76,7 @@ def prove_missing(checked: CheckedFile, workers: int, cache: Cache, progress: Pr
         report
         for report in checked.report.scenarios
         if not _no_certificate(report)
-        and remembered(cache, claim_hash(source, checked.claim(report), report.exploration.system)) is None
+        and remembered(cache, certified_hash(source, checked.claim(report), report.exploration.system)) is None
     ]
     options = RecheckOptions(SOLVERS, SECONDS_AN_OBLIGATION)
     for each in prove_reports({file: (source, missing)}, None, options, workers, cache, progress.tell)[file]:

@@ -19,11 +19,11 @@ from checker.backends.columns.program import Program, Tally, Words
 from checker.backends.columns.terms import Term
 from checker.backends.columns.translation import Claim, Translation
 from checker.engines import frontier
+from checker.engines.columnsearch import ColumnSearch, in_parts
 from checker.engines.grouping import grouped
 from checker.engines.lassosearch import KeyLasso, LassoSearch, PathKinds
 from checker.engines.processes import in_processes
 from checker.engines.recover import lost_states
-from checker.engines.widestates import WideCodec
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress, never_taken
 from checker.trace import EngineDisagreement, Trace, first_error, replay
 from model.source import Span
@@ -36,9 +36,6 @@ LAYERS_IN_MEMORY = 4 << 20
 
 COVERAGE_STATES = 1 << 14
 """Layers are looked at for coverage in batches of about so many states."""
-
-EDGE_STATES = 1 << 16
-"""States looked at again at a time, after or beside the search."""
 
 
 def explore(
@@ -130,16 +127,15 @@ class _Run:
         self.workers = workers
         self.on_progress = None if silent else limits.on_progress
         self.program = program
-        self.codec = WideCodec(self.program.packing.words) if self.program.wide else None
+        self.search = ColumnSearch(program)
         self.count = len(systems)
-        self.expander = self.program.expander()
         self.layers = frontier.LayerStore(LAYERS_IN_MEMORY)
         self.layer_sizes: list[NDArray[np.int64]] = []
         self.boundaries = np.array([self.program.first_word_of(i) for i in range(1, self.count)], np.uint64)
         self.results = [Exploration(system, engine="columnar") for system in systems]
-        self.paths = np.zeros((max(1, len(self.program.entries)), self.count), np.int64)
+        whole = self.search.tally()
+        self.paths, self.events = whole.paths, whole.events
         self.coverers = [_Coverer(events, make) for events, make in self.program.coverers()]
-        self.events = np.zeros((max(1, len(self.program.event_keys)), self.count), np.int64)
         self.uncovered: list[Words] = []
         """Layers that have not been looked at for coverage yet."""
         self.found: dict[tuple[int, int], _Target] = {}
@@ -160,22 +156,8 @@ class _Run:
 
     def explore(self) -> list[Exploration]:
         """Explore, and return what was found for each system."""
-        program = self.program
-        initial = self.keys_of(
-            [
-                np.array(column, np.uint64)
-                for column in zip(
-                    *(
-                        program.encode(i, state)
-                        for i, system in enumerate(program.systems)
-                        for state in system.initial_states
-                    ),
-                    strict=True,
-                )
-            ]
-        )
         outcome = frontier.explore(
-            initial,
+            self.search.initial_keys(),
             self._expand,
             workers=self.workers,
             on_layer=self._on_layer,
@@ -193,18 +175,9 @@ class _Run:
 
     # -- packed states --------------------------------------------------------------------------------------------
 
-    def keys_of(self, columns: Sequence[Words]) -> Words:
-        return columns[0] if self.codec is None else self.codec.encode(columns)
-
-    def _words(self, keys: Words) -> Sequence[Words]:
-        return (keys,) if self.codec is None else self.codec.decode(keys)
-
     def _state(self, key: int) -> tuple[int, State]:
-        words = self._words(np.array([key], np.uint64))
+        words = self.search.words_of(np.array([key], np.uint64))
         return self.program.decode([int(column[0]) for column in words])
-
-    def system_numbers(self, keys: Words) -> NDArray[np.int64]:
-        return self.program.system_numbers(keys) if self.codec is None else np.zeros(len(keys), np.int64)
 
     # -- during the search ----------------------------------------------------------------------------------------
 
@@ -216,14 +189,14 @@ class _Run:
         try:
             tally = self.idle.pop()
         except IndexError:
-            tally = Tally(np.zeros_like(self.paths), np.zeros_like(self.events))
+            tally = self.search.tally()
             self.tallies.append(tally)
         tally.searching = self.searching
         if self.over:
-            states = states[~np.isin(self.system_numbers(states), self.over)]
-        successors = self.expander(*self._words(states), None, tally)
+            states = states[~np.isin(self.search.system_numbers(states), self.over)]
+        successors = self.search.expander(*self.search.words_of(states), None, tally)
         self.idle.append(tally)
-        return [self.keys_of(columns) for _, _, columns in successors]
+        return [self.search.keys_of(columns) for _, _, columns in successors]
 
     def _on_layer(self, layer: frontier.Layer) -> None:
         self._drain()
@@ -253,7 +226,7 @@ class _Run:
         for tally in self.tallies:
             self.paths += tally.paths
             tally.paths[:] = 0
-        failing = [self.keys_of(words) for tally in self.tallies for words in tally.failing]
+        failing = [self.search.keys_of(words) for tally in self.tallies for words in tally.failing]
         if failing:
             self._take_failing(np.unique(np.concatenate(failing)), depth)
         for tally in self.tallies:
@@ -279,12 +252,12 @@ class _Run:
         tally.open = unseen.tolist()
         for coverer in self.coverers:
             if unseen[coverer.events].any():
-                for part in _parts(keys):
-                    coverer.function()(*self._words(part), tally)
+                for part in in_parts(keys):
+                    coverer.function()(*self.search.words_of(part), tally)
         self._take_premises(tally)
 
     def _take_failing(self, keys: Words, depth: int) -> None:
-        numbers = self.system_numbers(keys)
+        numbers = self.search.system_numbers(keys)
         for i in np.unique(numbers).tolist():
             mine = keys[numbers == i]
             self.results[i].failing_states += len(mine)
@@ -294,9 +267,9 @@ class _Run:
         self, depth: int, claim: int, path: int, words: tuple[Words, ...], successors: tuple[Words, ...] | None
     ) -> None:
         """Keep the least state (and of its successors the least) that a layer has for a claim in each system."""
-        keys = self.keys_of(words)
-        after = self.keys_of(successors) if successors is not None else keys
-        numbers = self.system_numbers(keys)
+        keys = self.search.keys_of(words)
+        after = self.search.keys_of(successors) if successors is not None else keys
+        numbers = self.search.system_numbers(keys)
         for i in np.unique(numbers).tolist():
             chosen = np.flatnonzero(numbers == i)
             best = chosen[np.lexsort((after[chosen], keys[chosen]))[0]]
@@ -310,11 +283,11 @@ class _Run:
 
     def _take_premises(self, tally: Tally) -> None:
         """Count premises of `step` properties in states that have a successor: one state each is tried, then all."""
-        pending = [(event, np.unique(self.keys_of(words))) for event, words in tally.premises]
+        pending = [(event, np.unique(self.search.keys_of(words))) for event, words in tally.premises]
         for only_first in (True, False):
             tried: list[tuple[int, Words]] = []
             for event, keys in pending:
-                numbers = self.system_numbers(keys)
+                numbers = self.search.system_numbers(keys)
                 chosen = np.flatnonzero(self.events[event][numbers] == 0)
                 if only_first:
                     chosen = chosen[np.unique(numbers[chosen], return_index=True)[1]]
@@ -322,20 +295,11 @@ class _Run:
             candidates = np.unique(np.concatenate([np.zeros(0, np.uint64), *(keys for _, keys in tried)]))
             if not len(candidates):
                 return
-            alive = candidates[self._has_successor(candidates)]
+            alive = candidates[self.search.have_successors(candidates)]
             for event, keys in tried:
-                self.events[event] += np.bincount(self.system_numbers(keys[np.isin(keys, alive)]), minlength=self.count)
-
-    def _has_successor(self, keys: Words) -> NDArray[np.bool_]:
-        alive = np.zeros(len(keys), np.bool_)
-        for _, rows, _ in self.trace_from(keys):
-            alive[rows] = True
-        return alive
-
-    def trace_from(self, keys: Words) -> list[tuple[int, NDArray[np.int64], tuple[Words, ...]]]:
-        """Return the successors of states with the rows they come from; what is met on the way is not tallied again."""
-        unheard = Tally(np.zeros_like(self.paths), self.events, searching=[False] * len(self.program.claims))
-        return self.expander(*self._words(keys), np.arange(len(keys)), unheard)  # type: ignore[return-value]
+                self.events[event] += np.bincount(
+                    self.search.system_numbers(keys[np.isin(keys, alive)]), minlength=self.count
+                )
 
     def _find_waiting(self, keys: Words, first_depth: int, sizes: list[int]) -> None:
         """Look in some layers for end states in which a process waits outside its first step."""
@@ -343,14 +307,14 @@ class _Run:
             return
         if self._may_wait is None:
             self._may_wait = self.program.selector(self.program.waiting)
-        candidates = np.flatnonzero(self._may_wait(*self._words(keys)))
-        candidates = candidates[~np.isin(self.system_numbers(keys[candidates]), [*self.waiting, *self.bounded])]
+        candidates = np.flatnonzero(self._may_wait(*self.search.words_of(keys)))
+        candidates = candidates[~np.isin(self.search.system_numbers(keys[candidates]), [*self.waiting, *self.bounded])]
         if len(candidates):
-            ends = candidates[~self._has_successor(keys[candidates])]
+            ends = candidates[~self.search.have_successors(keys[candidates])]
             ends = ends[~self._fails(keys[ends])]
             depths = first_depth + np.searchsorted(np.cumsum(sizes), ends, side="right")
             for i, depth, key in zip(
-                self.system_numbers(keys[ends]).tolist(), depths.tolist(), keys[ends].tolist(), strict=True
+                self.search.system_numbers(keys[ends]).tolist(), depths.tolist(), keys[ends].tolist(), strict=True
             ):
                 self.waiting.setdefault(i, _Target(depth, key))
 
@@ -358,7 +322,7 @@ class _Run:
         """Tell which states err in a step: what would follow there nobody knows, so that they are no end states."""
         if not self.program.errors:
             return np.zeros(len(keys), np.bool_)
-        return self.program.selector(self.program.errors)(*self._words(keys))
+        return self.program.selector(self.program.errors)(*self.search.words_of(keys))
 
     # -- after the search -----------------------------------------------------------------------------------------
 
@@ -411,7 +375,7 @@ class _Run:
             for span, conditions in by_row.items():
                 select = self.program.selector(conditions)
                 layers = (self.layers[depth] for depth in range(len(self.layers)))
-                if any(select(*self._words(part)).any() for layer in layers for part in _parts(layer)):
+                if any(select(*self.search.words_of(part)).any() for layer in layers for part in in_parts(layer)):
                     result.coverage.shadowed_rows.add(span)
 
     # -- recoverable ----------------------------------------------------------------------------------------------
@@ -426,10 +390,10 @@ class _Run:
             terms = self.program.terms
             goals = [(terms.all_of((c.term.value, terms.negation(c.term.error))), c.systems) for c in group]
             select = self.program.selector(goals)
-            goal = np.concatenate([select(*self._words(part)) for part in _parts(ordered)])
+            goal = np.concatenate([select(*self.search.words_of(part)) for part in in_parts(ordered)])
             asked = sum(claim.systems for claim in group)
             relevant = complete & np.array([bool(asked >> i & 1) for i in range(self.count)])
-            goal |= ~relevant[self.system_numbers(ordered)]
+            goal |= ~relevant[self.search.system_numbers(ordered)]
             self._take_lost(group, lost_states(self.layers, ordered, goal, self._fair_successors))
 
     def _claims_by_name(self, kind: PropertyKind) -> list[list[Claim]]:
@@ -443,18 +407,18 @@ class _Run:
 
     def _fair_successors(self, states: Words) -> Iterator[tuple[NDArray[np.int64], Words]]:
         """Yield, path by path, the rows of some states that take a fair path, and where it leads them."""
-        for path, rows, columns in self.trace_from(states):
+        for path, rows, successors in self.search.transitions(states):
             if self.program.entries[path].path.fair:
-                yield rows, self.keys_of(columns)
+                yield rows, successors
 
     def _take_lost(self, group: list[Claim], lost: Words) -> None:
         """Keep for each system the first lost state in the order of the search."""
-        missing = set(np.unique(self.system_numbers(lost)).tolist())
+        missing = set(np.unique(self.search.system_numbers(lost)).tolist())
         for depth in range(len(self.layers)):
             if not missing:
                 return
             here = np.intersect1d(self.layers[depth], lost, assume_unique=True)
-            numbers, first = np.unique(self.system_numbers(here), return_index=True)
+            numbers, first = np.unique(self.search.system_numbers(here), return_index=True)
             for i, position in zip(numbers.tolist(), first.tolist(), strict=True):
                 if i in missing:
                     missing.discard(i)
@@ -468,9 +432,9 @@ class _Run:
         actions: set[Action] = set()
 
         def expand(states: Words) -> list[Words]:
-            found = self.trace_from(states)
+            found = list(self.search.transitions(states))
             actions.update(self.program.entries[path].path.action for path, _, _ in found)
-            return [self.keys_of(columns) for _, _, columns in found]
+            return [successors for _, _, successors in found]
 
         frontier.explore(np.array([key], np.uint64), expand)
         return tuple(sorted({a.step for a in actions if a.step is not None}))
@@ -491,19 +455,15 @@ class _Run:
                 sound, asked = terms.negation(claim.term.error), claim.systems & complete
                 owing.append((terms.all_of((terms.negation(claim.term.value), sound)), asked))
                 silent.append((terms.all_of((terms.negation(claim.term.goal), sound)), asked))
-            search = LassoSearch(self.layers, self._asking(owing), self._asking(silent), self._by_path, kinds)
-            for i, lasso in search.lassos(self.system_numbers):
+            search = LassoSearch(self.layers, self._asking(owing), self._asking(silent), self.search.transitions, kinds)
+            for i, lasso in search.lassos(self.search.system_numbers):
                 claim = next(c for c in group if c.systems >> i & 1)
                 self.found[self.program.claims.index(claim), i] = _Target(lasso.depth, lasso.key)
                 self.lassos[claim.name, i] = lasso
 
     def _asking(self, conditions: list[tuple[Term, int]]) -> Callable[[Words], NDArray[np.bool_]]:
         select = self.program.selector(conditions)
-        return lambda keys: select(*self._words(keys))
-
-    def _by_path(self, states: Words) -> Iterator[tuple[int, NDArray[np.int64], Words]]:
-        for path, rows, columns in self.trace_from(states):
-            yield path, rows, self.keys_of(columns)
+        return lambda keys: select(*self.search.words_of(keys))
 
     # -- traces ---------------------------------------------------------------------------------------------------
 
@@ -548,12 +508,10 @@ class _Run:
         """Return for each key of the next layer the least state of this layer that leads to it, and by which path."""
         layer = self.layers[depth]
         if self.count > 1:
-            layer = layer[np.isin(self.system_numbers(layer), np.unique(self.system_numbers(keys)))]
+            layer = layer[np.isin(self.search.system_numbers(layer), np.unique(self.search.system_numbers(keys)))]
         found: dict[int, tuple[int, int]] = {}
-        for start in range(0, len(layer), EDGE_STATES):
-            states = layer[start : start + EDGE_STATES]
-            for path, rows, columns in self.trace_from(states):
-                successors = self.keys_of(columns)
+        for states in in_parts(layer):
+            for path, rows, successors in self.search.transitions(states):
                 positions = np.minimum(np.searchsorted(keys, successors), len(keys) - 1)
                 for hit in np.flatnonzero(keys[positions] == successors).tolist():
                     candidate = (int(states[rows[hit]]), path)
@@ -584,11 +542,6 @@ class _Run:
         if error is None:
             raise EngineDisagreement("the columns find a run-time error in a state in which the evaluator finds none")
         return Finding(len(trace), Trace(trace.initial, trace.steps, action), error)
-
-
-def _parts(keys: Words) -> Iterator[Words]:
-    for start in range(0, len(keys), EDGE_STATES):
-        yield keys[start : start + EDGE_STATES]
 
 
 def _bits(value: int) -> Iterator[int]:

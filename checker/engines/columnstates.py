@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.backends.columns.program import Program, Tally, Words
+from checker.backends.columns.program import Program, Words
 from checker.backends.columns.translation import Claim, Translation
-from checker.engines import frontier
-from checker.engines.widestates import WideCodec
+from checker.engines.columnsearch import ColumnSearch, Searched
 from checker.exploration import Limits
 from model.specification import PropertyKind
 from model.system import State, TransitionSystem
@@ -46,52 +45,35 @@ class ColumnStates:
         Raises:
             SpecificationError: a limit of the language is met.
         """
-        self.system = system
         self.program = Program(Translation([system]), [0])
-        self.codec = WideCodec(self.program.packing.words) if self.program.wide else None
-        self.layers: list[Words] = []
-        self.transitions = 0
-        self.cut = ""
-        self._expander = self.program.expander()
+        self._search = ColumnSearch(self.program)
         self._errors = self.program.selector(self.program.errors) if self.program.errors else None
         self._claims = [(claim, self._selectors(claim)) for claim in self.program.claims if _of_states(claim)]
+        self.searched = Searched([], 0, "")
         self._ordered: Words = np.zeros(0, np.uint64)
 
     def search(self, limits: Limits) -> None:
-        """Find all states, with one thread: wide states too then come in the same order each time."""
-        starts = [self.program.encode(0, state) for state in self.system.initial_states]
-        initial = tuple(np.array(column, np.uint64) for column in zip(*starts, strict=True))
-        outcome = frontier.explore(
-            self._keys(initial),
-            lambda states: [self._keys(columns) for _, _, columns in self._successors(states)],
-            on_layer=lambda layer: self.layers.append(layer.states),
-            limits=frontier.Limits(stop=lambda: bool(limits.reason_to_stop(self.states))),
-        )
-        self.transitions = outcome.transitions
-        self.cut = "" if outcome.complete else limits.reason_to_stop(self.states) or "cut short"
-        self._ordered = np.sort(np.concatenate([np.zeros(0, np.uint64), *self.layers]))
-
-    @property
-    def states(self) -> int:
-        """How many states are known."""
-        return sum(map(len, self.layers))
+        """Find all states."""
+        self.searched = self._search.search(limits)
+        self._ordered = np.sort(self.searched.keys)
 
     def chosen(self, most: int) -> NDArray[np.uint64]:
         """Return all states if there are no more than `most`, else evenly spread ones, in the order of the search."""
-        every = max(1, -(-self.states // most))
-        return np.concatenate([np.zeros(0, np.uint64), *self.layers])[::every]
+        every = max(1, -(-self.searched.states // most))
+        return self.searched.keys[::every]
 
     def outcomes(self, keys: Words) -> list[ColumnOutcome]:
         """Return what the columns say of some states."""
-        found = [ColumnOutcome(state) for state in self._decoded(self._words(keys))]
-        for number, rows, columns in self._successors(keys):
+        words = self._search.words_of(keys)
+        found = [ColumnOutcome(state) for state in self._decoded(words)]
+        for number, rows, successors in self._search.transitions(keys):
             path = self.program.entries[number].path
-            known = self._known(self._keys(columns))
-            for row, successor, is_known in zip(rows.tolist(), self._decoded(columns), known.tolist(), strict=True):
+            known = self._known(successors).tolist()
+            states = self._decoded(self._search.words_of(successors))
+            for row, successor, is_known in zip(rows.tolist(), states, known, strict=True):
                 found[row].ways.add((path.action, successor, path.fair))
                 if not is_known:
                     found[row].unknown.add(successor)
-        words = self._words(keys)
         if self._errors is not None:
             for outcome, fails in zip(found, self._errors(*words).tolist(), strict=True):
                 outcome.fails = fails
@@ -109,18 +91,6 @@ class ColumnStates:
     def _selectors(self, claim: Claim) -> list[Callable[..., NDArray[np.bool_]]]:
         terms = [claim.term.error, claim.term.value] + ([claim.term.goal] if claim.term.goal is not None else [])
         return [self.program.selector([(term, claim.systems)]) for term in terms]
-
-    def _successors(self, keys: Words) -> list[tuple[int, NDArray[np.int64], tuple[Words, ...]]]:
-        paths = np.zeros((max(1, len(self.program.entries)), 1), np.int64)
-        events = np.zeros((max(1, len(self.program.event_keys)), 1), np.int64)
-        unheard = Tally(paths, events, searching=[False] * len(self.program.claims))
-        return self._expander(*self._words(keys), np.arange(len(keys)), unheard)  # type: ignore[return-value]
-
-    def _keys(self, columns: Sequence[Words]) -> Words:
-        return columns[0] if self.codec is None else self.codec.encode(columns)
-
-    def _words(self, keys: Words) -> Sequence[Words]:
-        return (keys,) if self.codec is None else self.codec.decode(keys)
 
     def _known(self, keys: Words) -> NDArray[np.bool_]:
         places = np.minimum(np.searchsorted(self._ordered, keys), max(0, len(self._ordered) - 1))

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from checker.engines.plainsearch import PlainSearch
 from checker.exploration import Limits, Progress
 from model.evaluate import Evaluator
 from model.evaluate_expressions import Frame
@@ -97,43 +98,27 @@ class _Explorer(Unobserved):
         self.taken: frozenset[tuple[TableKey, int]] = frozenset()
         """What was consulted on the way to the present transition, and by whom."""
         self.known: dict[tuple[TableKey, int, tuple[Value, ...]], _Moment] = {}
-        self.states: list[State] = []
-        self.numbers: dict[State, int] = {}
+        self.search = PlainSearch()
         self.edges: list[list[_Edge]] = []
         self.moments: list[set[_Moment]] = []
         """By state what its steps consult, whether a transition comes of it or not."""
+        self.started = time.monotonic()
 
     def run(self) -> Consultations:
-        started = time.monotonic()
-        layer = [number for state in self.system.initial_states if (number := self._new(state)) is not None]
-        depth = 0
-        while layer and not self.result.cut:
-            depth += 1
-            following: list[int] = []
-            for number in layer:
-                self.result.cut = self.limits.reason_to_stop(len(self.states))
-                if self.result.cut:
-                    break
-                following += self._expand(number)
-            layer = following
-            if self.limits.on_progress is not None:
-                seconds = time.monotonic() - started
-                self.limits.on_progress(Progress(depth, len(self.states), 0, len(layer), seconds))
-        self.result.states = len(self.states)
+        self.result.cut = self.search.run(self.system.initial_states, self._expand, self.limits, self._report)
+        self.result.states = len(self.search.states)
         for key in self.result.situations:
             if key[1] is not None:
                 self._trace_kill_points(key, key[1])
         return self.result
 
-    def _new(self, state: State) -> int | None:
-        if state in self.numbers:
-            return None
-        self.numbers[state] = len(self.states)
-        self.states.append(state)
-        return len(self.states) - 1
+    def _report(self, layer: list[int]) -> None:
+        if self.limits.on_progress is not None:
+            seconds = time.monotonic() - self.started
+            self.limits.on_progress(Progress(self.search.depth, len(self.search.states), 0, len(layer), seconds))
 
     def _expand(self, number: int) -> list[int]:
-        state = self.states[number]
+        state = self.search.states[number]
         following: list[int] = []
         edges: list[_Edge] = []
         self.met = set()
@@ -141,9 +126,9 @@ class _Explorer(Unobserved):
             consulted, self.taken = self.taken, frozenset()
             if isinstance(outcome, Failure):
                 continue
-            new = self._new(outcome.successor)
+            new = self.search.found(outcome.successor)
             following += [] if new is None else [new]
-            edges.append(_Edge(self.numbers[outcome.successor], outcome.action, consulted))
+            edges.append(_Edge(self.search.numbers[outcome.successor], outcome.action, consulted))
             point = outcome.action.kill_point
             if point is not None:
                 left = tuple(outcome.successor[slot] for slot in self.seen)
@@ -234,7 +219,7 @@ class _Explorer(Unobserved):
                         here.kill_points |= {point for point, bit in points.items() if pending[number] & bit}
 
     def _pending(self, key: TableKey, process: str, instance: int, points: dict[str, int], *, own: bool) -> list[int]:
-        pending = [0] * len(self.states)
+        pending = [0] * len(self.search.states)
         todo = list(range(len(self.edges)))
         while todo:
             number = todo.pop()

@@ -134,7 +134,6 @@ class Exploration:
     layers: int
     complete: bool
     cut: str | None
-    visited_bytes: int
 
 
 def explore(
@@ -198,7 +197,7 @@ class _Search:
             self._fanout = max(1.0, fired / len(layer))
             layer = self._sorted(fresh)
             self._visited.settle()
-        return Exploration(states, transitions, depth, self._cut is None, self._cut, self._visited.nbytes)
+        return Exploration(states, transitions, depth, self._cut is None, self._cut)
 
     def _over_limit(self) -> bool:
         """Poll the limits; only the calling thread does."""

@@ -21,7 +21,7 @@ from itertools import pairwise
 
 from checker.backends.smt.relation import Relation
 from checker.backends.smt.spacer import invariant_for
-from checker.backends.smt.unrolling import COVERED, NO_ERROR, Answer, Claims, Outcome, Unrolling
+from checker.backends.smt.unrolling import COVERED, NO_ERROR, Answer, Claims, Outcome, Round, Unrolling
 from checker.exploration import Finding
 from checker.trace import EngineDisagreement, Trace, TraceStep, describe_state, first_error
 from checker.verdict import Verdict
@@ -96,6 +96,15 @@ def decide(system: TransitionSystem, asked: Collection[str], effort: Effort) -> 
     return _Induction(system, asked, effort).run()
 
 
+def rounds_of(
+    system: TransitionSystem, asked: Collection[str], depth: int, deadline: float | None
+) -> tuple[Round, ...]:
+    """Return the rounds of induction that show what was asked, as far as they do, without Spacer."""
+    induction = _Induction(system, asked, Effort(depth, deadline, spacer_seconds=0.0))
+    induction.search()
+    return tuple(induction.rounds)
+
+
 class _Induction:
     def __init__(self, system: TransitionSystem, asked: Collection[str], effort: Effort) -> None:
         self.system = system
@@ -107,9 +116,15 @@ class _Induction:
         self.unrolling = Unrolling(self.claims, effort.deadline)
         self.open = {name: _Open() for name in self.claims.breaks}
         self.proved: dict[str, tuple[str, frozenset[str]]] = {}
+        self.rounds: list[Round] = []
+        """What induction has proved; a round rests on those before, and on what Spacer has proved by then."""
         self.refuted: dict[str, Sequence[State]] = {}
 
     def run(self) -> list[Decision]:
+        self.search()
+        return [self._decision(name) for name in [*self.asked, NO_ERROR]]
+
+    def search(self) -> None:
         for depth in range(self.effort.depth + 1):
             if not self._wanted() or self._late():
                 break
@@ -117,7 +132,6 @@ class _Induction:
             if depth < self.effort.depth or not depth:
                 self._induce(depth + 1)
         self._search_for_invariants()
-        return [self._decision(name) for name in [*self.asked, NO_ERROR]]
 
     def _wanted(self) -> list[str]:
         """Return what is still to be decided of what was asked."""
@@ -161,17 +175,15 @@ class _Induction:
                 dropped = True
                 if answer.states:
                     self.open[name].gap = answer.states
+        if candidates:
+            self.rounds.append(Round(length, tuple(candidates)))
         for name in candidates:
             how = f"induction over {length} state{'s' * (length > 1)}"
             self.proved[name] = (how, rests_on[name] - {name})
             del self.open[name]
 
     def _follows(self, name: str, candidates: Sequence[str], length: int) -> Answer:
-        given = dict.fromkeys(self.proved, length + 1)
-        on_states = name in self.claims.of_states
-        for other in candidates:
-            here_too = not on_states and other in self.claims.of_states
-            given[other] = length + 1 if here_too else length
+        given = Round(length, tuple(candidates)).given(name, self.proved, self.claims.of_states)
         return self.unrolling.breaks(name, length, initially=False, given=given)
 
     def _search_for_invariants(self) -> None:

@@ -4,8 +4,7 @@ It decides every property over the whole space and keeps what it needs to do so 
 number of each state, how each was first reached, and all transitions. Expect some thousand states a second.
 
 Invariants:
-- States are numbered in the order in which they are found, so a smaller number is never farther from the start, and
-  the first finding of a kind has a shortest trace.
+- States are numbered in the order in which they are found, so the first finding of a kind has a shortest trace.
 - Properties are evaluated, all of them, in every state that is expanded and on every transition from it, violated or
   not: coverage and errors must not depend on what was violated before.
 - A path that errs gives no successor. What lies behind it is unknown, so nothing is said of it.
@@ -18,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from checker.engines.plainlassos import Edge, unanswered
+from checker.engines.plainsearch import PlainSearch
 from checker.exploration import Coverage, Exploration, Finding, Limits, Progress
 from checker.trace import Trace, TraceStep, replay
 from model.evaluate import Evaluator
@@ -45,12 +45,9 @@ class _Explorer:
         self.recorder = _Recorder(self.result.coverage)
         self.evaluator = Evaluator(system, self.recorder)
         self.properties = tuple(system.specification.properties.values())
-        self.states: list[State] = []
-        self.numbers: dict[State, int] = {}
+        self.search = PlainSearch()
         self.parents: dict[int, tuple[int, Transition]] = {}
         """How each state but the initial ones was first reached."""
-        self.depths: list[int] = []
-        """How many transitions lead to each state at least."""
         self.edges: list[list[Edge]] = []
         """The transitions from each expanded state, by its number."""
         self.goals: dict[str, set[int]] = {p.name: set() for p in self._of(PropertyKind.RECOVERABLE)}
@@ -60,15 +57,10 @@ class _Explorer:
         self.started = time.monotonic()
 
     def run(self) -> Exploration:
-        layer = [number for state in self.system.initial_states if (number := self._found(state)) is not None]
-        while layer:
-            self.result.depth += 1
-            self._report(layer)
-            layer = self._layer(layer)
-            if self.result.cut:
-                break
+        cut = self.search.run(self.system.initial_states, self._expand, self.limits, self._report)
+        self.result.cut, self.result.depth = cut, self.search.depth
         self.recorder.shadowed -= self.result.coverage.rows
-        self.result.states = len(self.states)
+        self.result.states = len(self.search.states)
         self.result.complete = not self.result.cut
         if self.result.complete:
             for recoverable in self._of(PropertyKind.RECOVERABLE):
@@ -80,28 +72,9 @@ class _Explorer:
     def _of(self, *kinds: PropertyKind) -> Iterable[Property]:
         return (p for p in self.properties if p.kind in kinds)
 
-    def _found(self, state: State) -> int | None:
-        """Give a new state the next number; None for a known one."""
-        if state in self.numbers:
-            return None
-        number = self.numbers[state] = len(self.states)
-        self.states.append(state)
-        self.depths.append(self.result.depth)
-        return number
-
-    def _layer(self, layer: list[int]) -> list[int]:
-        """Expand one layer; return the next."""
-        following: list[int] = []
-        for number in layer:
-            self.result.cut = self.limits.reason_to_stop(len(self.states))
-            if self.result.cut:
-                break
-            following += self._expand(number)
-        return following
-
     def _expand(self, number: int) -> list[int]:
         """Decide the properties in a state and on its transitions; return the states that are new."""
-        state = self.states[number]
+        state = self.search.states[number]
         errors = self._errors_of_properties(number, state)
         ways_out = 0
         following: list[int] = []
@@ -114,11 +87,11 @@ class _Explorer:
                 continue
             self.result.transitions += 1
             self._cover(outcome)
-            new = self._found(outcome.successor)
+            new = self.search.found(outcome.successor)
             if new is not None:
                 self.parents[new] = (number, outcome)
                 following.append(new)
-            target = self.numbers[outcome.successor]
+            target = self.search.numbers[outcome.successor]
             edges.append(Edge(target, outcome.action, outcome.fair, faulty=bool(outcome.faults)))
             errors += self._errors_on_transition(number, state, outcome)
         self.edges.append(edges)
@@ -185,7 +158,7 @@ class _Explorer:
 
     def _recover(self, asked: Property) -> None:
         """Find the first state from which fair transitions lead to no state of the goal."""
-        predecessors: list[list[int]] = [[] for _ in self.states]
+        predecessors: list[list[int]] = [[] for _ in self.search.states]
         for source, edges in enumerate(self.edges):
             for edge in edges:
                 if edge.fair:
@@ -197,18 +170,18 @@ class _Explorer:
                 if source not in able:
                     able.add(source)
                     pending.append(source)
-        lost = next((number for number in range(len(self.states)) if number not in able), None)
+        lost = next((number for number in range(len(self.search.states)) if number not in able), None)
         if lost is not None:
             self.result.findings[asked.name] = self._finding(lost, still_possible=self._still_possible(lost))
 
     def _leads_to(self, asked: Property) -> None:
         """Find a run that has `p` and then never `q`, fair to every instance and step."""
-        found = unanswered(self.edges, self.depths, self.owing[asked.name], self.silent[asked.name])
+        found = unanswered(self.edges, self.search.depths, self.owing[asked.name], self.silent[asked.name])
         if found is None:
             return
         before = self._trace(found.start)
         on = [*found.stem, *found.cycle]
-        states = [*before.states, *(self.states[number] for _, number in on)]
+        states = [*before.states, *(self.search.states[number] for _, number in on)]
         actions = [*(step.action for step in before.steps), *(action for action, _ in on)]
         trace = replay(self.system, states, actions, loop=len(before) + len(found.stem))
         self.result.findings[asked.name] = Finding(len(trace), trace)
@@ -255,13 +228,15 @@ class _Explorer:
         while number in self.parents:
             number, transition = self.parents[number]
             steps.append(_trace_step(transition))
-        return Trace(self.states[number], tuple(reversed(steps)))
+        return Trace(self.search.states[number], tuple(reversed(steps)))
 
     def _report(self, layer: list[int]) -> None:
         if self.limits.on_progress is not None:
             seconds = time.monotonic() - self.started
             done = self.result
-            self.limits.on_progress(Progress(done.depth, len(self.states), done.transitions, len(layer), seconds))
+            self.limits.on_progress(
+                Progress(self.search.depth, len(self.search.states), done.transitions, len(layer), seconds)
+            )
 
 
 class _Recorder:

@@ -7,6 +7,7 @@ nothing has to be handed to them; what they find comes back through a pipe.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from multiprocessing.connection import Connection
 from typing import TypeVar
 
 from checker.exploration import Exploration, Limits
+from checker.orphans import end_with
 
 T = TypeVar("T")
 Explore = Callable[[T, int, bool], list[Exploration]]
@@ -51,7 +53,7 @@ class _Child:
     def __init__(self, compute: Callable[[], list[list[Exploration]]]) -> None:
         context = multiprocessing.get_context("fork")
         self._here, there = context.Pipe(duplex=False)
-        self._process = context.Process(target=_report, args=(compute, there), daemon=True)
+        self._process = context.Process(target=_report, args=(os.getpid(), compute, there), daemon=True)
         with warnings.catch_warnings():
             # Python warns of threads at a fork; those that exist here belong to the linear algebra library, which the
             # child does not use.
@@ -75,7 +77,8 @@ class _Child:
         return found
 
 
-def _report(compute: Callable[[], list[list[Exploration]]], pipe: Connection) -> None:
+def _report(parent: int, compute: Callable[[], list[list[Exploration]]], pipe: Connection) -> None:
+    end_with(parent)
     try:
         found: list[list[Exploration]] | None = compute()
         for exploration in (exploration for group in found or () for exploration in group):

@@ -13,17 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.backends.columns.paths import GuardedPath
-from checker.backends.columns.program import Program, Tally, Words
+from checker.backends.columns.program import Program
 from checker.backends.columns.translation import Claim, Translation
-from checker.engines import frontier
-from checker.engines.widestates import WideCodec
+from checker.engines.columnsearch import ColumnSearch, in_parts
 from checker.exploration import Limits
 from model.specification import PropertyKind
 from model.system import TransitionSystem
 from model.transitions import Action
-
-_CHUNK = 1 << 16
-"""States looked at together."""
 
 
 class CutShort(Exception):
@@ -67,25 +63,12 @@ class Reachable:
             SpecificationError: a limit of the language is met in translation.
         """
         self._program = Program(Translation([system], goals), [0])
-        self._codec = WideCodec(self._program.packing.words) if self._program.wide else None
-        self._expander = self._program.expander()
-        layers: list[Words] = []
-        starts = [self._program.encode(0, state) for state in system.initial_states]
-        initial = tuple(np.array(column, np.uint64) for column in zip(*starts, strict=True))
-
-        def stop() -> bool:
-            return bool(limits.reason_to_stop(sum(map(len, layers))))
-
-        outcome = frontier.explore(
-            self._keys(initial),
-            lambda states: [self._keys(columns) for _, _, columns in self._successors(states, None)],
-            on_layer=lambda layer: layers.append(layer.states),
-            limits=frontier.Limits(stop=stop),
-        )
-        if not outcome.complete or stop():
-            raise CutShort(limits.reason_to_stop(sum(map(len, layers))) or "cut short")
-        keys = np.concatenate(layers)
-        self.positions = self._program.positions(self._words(keys))
+        self._search = ColumnSearch(self._program)
+        searched = self._search.search(limits)
+        if searched.cut:
+            raise CutShort(searched.cut)
+        keys = searched.keys
+        self.positions = self._program.positions(self._search.words_of(keys))
         self._order = np.argsort(keys)
         self._sorted = keys[self._order]
 
@@ -131,7 +114,7 @@ class Reachable:
         terms = self._program.terms
         wanted = [(terms.all_of((c.term.value, terms.negation(c.term.error))), c.systems) for c in claims]
         select = self._program.selector(wanted)
-        return np.concatenate([select(*self._words(part)) for _, part in self._parts()])
+        return np.concatenate([select(*self._search.words_of(part)) for part in in_parts(self._sorted)])
 
     def transitions(self) -> Iterator[tuple[GuardedPath, NDArray[np.int64], NDArray[np.int64]]]:
         """Yield all transitions in parts: a path, and the rows of `positions` where each of its own starts and ends."""
@@ -144,11 +127,11 @@ class Reachable:
         return {claim.name: self._true(claim)[by_row] for claim in self._program.claims}
 
     def _transitions(self) -> Iterator[tuple[GuardedPath, NDArray[np.int64], NDArray[np.int64]]]:
-        for start, part in self._parts():
-            for number, rows, columns in self._successors(part, np.arange(len(part))):
-                assert rows is not None
-                targets = np.searchsorted(self._sorted, self._keys(columns))
-                yield self._program.entries[number].path, start + rows, targets
+        start = 0
+        for part in in_parts(self._sorted):
+            for number, rows, successors in self._search.transitions(part):
+                yield self._program.entries[number].path, start + rows, np.searchsorted(self._sorted, successors)
+            start += len(part)
 
     def _fair_edges(self) -> _Edges:
         numbers = {action: number for number, action in enumerate(self._actions)}
@@ -159,22 +142,3 @@ class Reachable:
                 targets.append(ends.astype(np.int32))
                 actions.append(np.full(len(starts), numbers[path.action], np.int32))
         return _Edges(np.concatenate(sources), np.concatenate(targets), np.concatenate(actions))
-
-    def _parts(self) -> Iterator[tuple[int, Words]]:
-        for start in range(0, len(self._sorted), _CHUNK):
-            yield start, self._sorted[start : start + _CHUNK]
-
-    def _successors(
-        self, states: Words, rows: NDArray[np.int64] | None
-    ) -> list[tuple[int, NDArray[np.int64] | None, tuple[Words, ...]]]:
-        paths, events = (max(1, len(self._program.entries)), 1), (max(1, len(self._program.event_keys)), 1)
-        unheard = Tally(
-            np.zeros(paths, np.int64), np.zeros(events, np.int64), searching=[False] * len(self._program.claims)
-        )
-        return self._expander(*self._words(states), rows, unheard)
-
-    def _keys(self, columns: tuple[Words, ...]) -> Words:
-        return columns[0] if self._codec is None else self._codec.encode(columns)
-
-    def _words(self, keys: Words) -> tuple[Words, ...]:
-        return (keys,) if self._codec is None else tuple(self._codec.decode(keys))

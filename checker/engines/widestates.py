@@ -146,11 +146,6 @@ class WideCodec:
             width = -(-width // 2)
         self._levels.append([WordTable(most) for _ in range(2)])
 
-    @property
-    def nbytes(self) -> int:
-        """Return the size of all tables."""
-        return sum(table.nbytes for level in self._levels for table in level)
-
     def encode(self, columns: Sequence[States]) -> States:
         """Return the keys of rows given as one array per word. Raises TooManyWords. Safe from several threads."""
         if len(columns) != self._width:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from checker.certificates.certificate import STATES_MAX
 from checker.certificates.rechecking import Outcome, Rechecked
 from checker.judgement import ScenarioReport, with_proofs
 from checker.reporting.envelope import Document
@@ -22,6 +23,8 @@ class ProofReport:
     """A scenario as `prove` has left it: how it came out, and its certificate or the reason why there is none."""
 
     report: ScenarioReport
+    sha256: str
+    """The hash of what a certificate of it is about."""
     found: Rechecked | None
     reason: str = ""
     seconds: float = 0.0
@@ -60,9 +63,10 @@ def certificate_lines(found: Rechecked, width: int) -> Iterator[Line]:
     if found.unreadable:
         yield from flowed((*start, ("", ": ")), sentence("", found.unreadable), width=width, rest=blank(6), gap=" ")
         return
+    size = f"{found.states:,} states  {found.nodes:,} nodes" if found.nodes else found.means
     yield (
         *start,
-        ("", f"  {found.states:,} states  {found.nodes:,} nodes  {found.obligations} obligations"),
+        ("", f"  {size}  {found.obligations} obligations"),
         ("dim", f"  {', '.join(found.refused)}"),
     )
     yield from _remarks(found, width)
@@ -113,6 +117,7 @@ def certificate_document(found: Rechecked) -> Document:
         "specification": found.specification,
         "scenario": found.scenario,
         "sha256": found.sha256,
+        "means": found.means,
         "states": found.states,
         "nodes": found.nodes,
         "obligations": found.obligations,
@@ -143,7 +148,10 @@ def proof_document(each: ProofReport) -> Document:
 
 
 def proofs_markdown(command: str, files: Mapping[str, tuple[str, Sequence[ProofReport]]]) -> str:
-    """Return the record of proofs; `files` has by name the title and what came of each scenario."""
+    """Return the record of proofs; `files` has by name the title and what came of each scenario.
+
+    The same specifications give the same record, wherever and however often it is made.
+    """
     return "\n".join(_proof_lines(command, files)) + "\n"
 
 
@@ -158,32 +166,35 @@ def _proof_lines(command: str, files: Mapping[str, tuple[str, Sequence[ProofRepo
     yield "[docs/proofs.md](../docs/proofs.md) says what that means."
     yield ""
     yield "*Shown* are properties that hold and that the certificate covers; a scenario is *proved* where these are all"
-    yield "that it asks about. Nodes are those of the invariant. The hashes are of the scenario and of its obligations."
+    yield "that it asks about. *By* is the size of the invariant, a decision diagram of the reachable states; where"
+    yield "numbers have no end, it is induction, for all of them. The hashes are those of scenario and obligations."
+    yield f"With more than {STATES_MAX:,} states a scenario has no certificate and stays `holds`; its row says so."
     for name, (title, proofs) in files.items():
         yield ""
         yield f"## {cell(title)}"
         yield ""
         yield f"`{name}`"
         yield ""
-        yield "| Scenario | Verdict | States | Nodes | Obligations | Shown | Not covered | Scenario | Obligations |"
-        yield "|---|---|--:|--:|--:|---|---|---|---|"
+        yield "| Scenario | Verdict | States | By | Obligations | Shown | Not covered | Scenario | Obligations |"
+        yield "|---|---|--:|---|--:|---|---|---|---|"
         yield from (_row(each) for each in proofs)
 
 
 def _row(each: ProofReport) -> str:
     found, report = each.found, each.proved
-    start = [report.name, report.verdict.value, f"{report.exploration.states:,}"]
+    states = "without end" if report.exploration.system.naturals else f"{report.exploration.states:,}"
+    start = [report.name, report.verdict.value, states]
     if found is None:
-        cells = [*start, "", "", "", each.reason, "", ""]
+        cells = [*start, "", "", "", each.reason, each.sha256[:_HASH_SHOWN], ""]
     else:
         remark = "" if found.outcome is Outcome.ACCEPTED else f"{found.outcome.value}; "
         cells = [
             *start,
-            f"{found.nodes:,}",
+            f"{found.nodes:,} nodes" if found.nodes else found.means,
             str(found.obligations),
             ", ".join(found.shown),
             remark + ", ".join(found.not_shown),
-            found.sha256[:_HASH_SHOWN],
+            each.sha256[:_HASH_SHOWN],
             found.digest[:_HASH_SHOWN],
         ]
     return f"| {' | '.join(cell(text) for text in cells)} |".replace("|  |", "| |").replace("|  |", "| |")

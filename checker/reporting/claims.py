@@ -60,13 +60,22 @@ def setting_items(claim: Scenario) -> list[str]:
 
 def system_items(system: TransitionSystem) -> list[str]:
     """Return the parameters and faults of a system in a few words."""
-    items = [f"{name}={shown_value(value)}" for name, value in system.parameters.items()]
-    items += [f"{name} {budget_text(budget)}" for name, budget in system.budgets.items()]
-    return items + ([f"nat ≤ {system.bound}"] if system.bound is not None else [])
+    values = [f"{name}={shown_value(value)}" for name, value in system.parameters.items()]
+    return [*values, *fault_items(system), *bound_items(system)]
 
 
-def budget_text(budget: Budget) -> str:
-    """Return how often a fault may happen, and where, in a few words."""
+def fault_items(system: TransitionSystem, *, only_allowed: bool = False) -> list[str]:
+    """Return how often each fault may happen, and where, in a few words; of all faults or only of those that may."""
+    budgets = system.budgets.items()
+    return [f"{name} {_budget(budget)}" for name, budget in budgets if budget.allowed or not only_allowed]
+
+
+def bound_items(system: TransitionSystem) -> list[str]:
+    """Return up to where numbers without end are followed, if there is a bound."""
+    return [f"nat ≤ {system.bound}"] if system.bound is not None else []
+
+
+def _budget(budget: Budget) -> str:
     if budget.in_turn is not None and budget.limit:
         return course_text(budget.in_turn)
     where = "" if budget.at is None else f" at {', '.join(sorted(budget.at))}"

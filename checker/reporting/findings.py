@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from checker.judgement import PropertyReport, ScenarioReport
-from checker.reporting.claims import setting_items, system_items
+from checker.reporting.claims import bound_items, fault_items, setting_items
 from checker.reporting.envelope import Document
 from checker.reporting.markdown import cell, inline
 from checker.results import CheckedFile
@@ -156,14 +156,18 @@ def outcome(report: ScenarioReport) -> str:
         return f"**not as declared**: {inline(problems)}"
     broken = list(_broken(report))
     if not broken:
-        faults = ", ".join(system_items(report.exploration.system)[len(report.exploration.system.parameters) :])
-        return f"holds over {report.exploration.states:,} states{f' ({inline(faults)})' if faults else ''}"
+        system = report.exploration.system
+        limits = ", ".join([*fault_items(system), *bound_items(system)])
+        verdict = report.verdict.value
+        return f"{verdict} over {report.exploration.states:,} states{f' ({inline(limits)})' if limits else ''}"
     words = ", ".join(_broken_text(asked, length) for asked, length in broken)
     return f"{words}{f': {inline(report.because)}' if report.because else ''}"
 
 
 def _broken_text(asked: PropertyReport, length: int | None) -> str:
-    return f"`{asked.name}` is never reached" if length is None else f"`{asked.name}` breaks in {length} steps"
+    if length is None:
+        return f"`{asked.name}` is never reached"
+    return f"`{asked.name}` breaks in {length} step{'s' * (length != 1)}"
 
 
 def _broken(report: ScenarioReport) -> Iterator[tuple[PropertyReport, int | None]]:

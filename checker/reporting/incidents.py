@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from checker.judgement import ScenarioReport
-from checker.reporting.claims import budget_text
+from checker.reporting.claims import fault_items
 from checker.reporting.findings import Answer, answers_of, outcome
 from checker.reporting.markdown import cell, inline
 from checker.results import CheckedFile
@@ -53,8 +53,7 @@ def _row(name: str, answer: Answer) -> str:
 
 def _faults(report: ScenarioReport) -> str:
     """Return what the scenario allows, in a few words."""
-    budgets = report.exploration.system.budgets
-    return ", ".join(f"{name} {budget_text(budget)}" for name, budget in budgets.items() if budget.allowed) or "none"
+    return ", ".join(fault_items(report.exploration.system, only_allowed=True)) or "none"
 
 
 def _answer_lines(name: str, answer: Answer) -> Iterator[str]:

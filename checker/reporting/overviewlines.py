@@ -30,8 +30,10 @@ def overview_lines(overview: Overview, width: int) -> Iterator[Line]:
     """Yield the overview."""
     yield (("title", overview["title"] or overview["protocol"]),)
     points, environments = overview["kill_points"], [p for p in overview["processes"] if p["environment"]]
+    several = "es" * (len(overview["processes"]) != 1)
     counts = (
-        f"{len(points)} kill points, {len(overview['processes'])} processes ({len(environments)} of the environment)"
+        f"{len(points)} kill point{'s' * (len(points) != 1)}, {len(overview['processes'])} process{several}"
+        f" ({len(environments)} of the environment)"
     )
     yield from flowed(
         (), sentence("dim", f"{overview['file']}: {overview['protocol']}; {counts}"), width=width, gap=" "

@@ -120,3 +120,27 @@ def test_a_file_about_a_pattern_is_an_incident_and_no_finding(killpoint: Killpoi
     assert "## acting | twice" in incidents
     assert "- Takes lost\\_reply ≤ 1: `lit_once` breaks in 7 steps: the reply is lost" in incidents
     assert not any("L-1" in line for line in findings(checkout))
+
+
+def test_what_was_followed_to_a_bound_is_not_said_to_hold_and_one_step_is_one(
+    killpoint: Killpoint, checkout: Path
+) -> None:
+    shutil.copy(LAMP.with_name("tickets.yaml"), checkout / "spec")
+    with (checkout / "spec" / "tickets.yaml").open("a", encoding="utf-8") as file:
+        file.write(
+            "  eager: {properties: {none_drawn: {always: drawn == 0}}}\n"
+            "bound: 4\n"
+            "questions:\n"
+            '  T-1: {asks: "Are they served in order?", shown_by: [alone], lesson: They are.}\n'
+            '  T-2: {asks: "Is anybody about to be served?", shown_by: [at-once], lesson: At once.}\n'
+        )
+    path = checkout / "spec" / "tickets.yaml"
+    text = path.read_text(encoding="utf-8")
+    once = "  at-once: {variant: eager, only: [none_drawn], breaks: [none_drawn], because: somebody comes}\nvariants:\n"
+    path.write_text(text.replace("variants:\n", once).replace("drawn == 0", '"drawn == 0"'), encoding="utf-8")
+    killpoint("check")
+
+    (bounded,) = (line for line in findings(checkout) if "`alone`" in line)
+    (broken,) = (line for line in findings(checkout) if "`at-once`" in line)
+    assert ": bounded over 25 states (crash unlimited, nat ≤ 4)" in bounded
+    assert "`none_drawn` breaks in 1 step: somebody comes" in broken

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 from checker.backends.smt.solvers import Answer
-from checker.certificates import rechecking
+from checker.certificates import making, rechecking
+from model import bundled
 from tests.cli.running import Edit, Killpoint
 from tests.cli.schemas import problems
 
@@ -130,6 +132,42 @@ def test_the_record_of_proofs_has_hashes_and_no_times(killpoint: Killpoint, here
     assert "proofs" in json.loads((here / "record" / "run.json").read_text(encoding="utf-8"))
 
 
+def test_a_run_over_everything_refreshes_the_record_and_two_runs_write_the_same(
+    killpoint: Killpoint, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = here.parent / "checkout"
+    (root / "spec").mkdir(parents=True)
+    (root / "model").mkdir()
+    (root / "pyproject.toml").touch()
+    for name in ("lamp.yaml", "tickets.yaml"):
+        shutil.copy(Path(__file__).parent / "data" / name, root / "spec")
+    with (root / "spec" / "tickets.yaml").open("a", encoding="utf-8") as specification:
+        specification.write("bound: 3\n")
+    monkeypatch.setattr(bundled, "_PACKAGE", root / "model")
+
+    killpoint("prove", *ALONE)
+    first = (root / "reports" / "proofs.md").read_bytes()
+    monkeypatch.chdir(root)
+    killpoint("prove", "--no-cache", "--workers", "2")
+
+    assert (root / "reports" / "proofs.md").read_bytes() == first
+    assert [line for line in first.decode().splitlines() if line.startswith("`")] == [
+        "`spec/lamp.yaml`",
+        "`spec/tickets.yaml`",
+    ]
+
+
+def test_what_has_too_many_states_is_in_the_record_with_the_limit(
+    killpoint: Killpoint, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "STATES_MAX", 14)
+    done = killpoint("prove", "lamp.yaml", "-s", "baseline", "--reports", "record", *ALONE)
+    text = (here / "record" / "proofs.md").read_text(encoding="utf-8")
+
+    assert done.code == 3
+    assert "| baseline | holds | 15 | | | | 15 states; certificates are made of up to 14 | " in text
+
+
 def test_exit_codes_of_recheck(killpoint: Killpoint, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prove(killpoint, "-o", "out", "--scenario", "baseline")
     folder = here / "out" / "lamp.baseline"
@@ -171,6 +209,27 @@ def test_a_refuted_certificate_of_our_own_is_a_disagreement(
 
     assert killpoint("prove", "lamp.yaml", *ALONE).code == 5
     assert killpoint("check", "lamp.yaml", "--certify", *ALONE).code == 5
+
+
+def test_what_is_bounded_is_proved_for_all_numbers_by_induction(killpoint: Killpoint, here: Path) -> None:
+    tickets = ["tickets.yaml", "--scenario", "baseline"]
+    shutil.copy(Path(__file__).parent / "data" / "tickets.yaml", here)
+    with (here / "tickets.yaml").open("a", encoding="utf-8") as specification:
+        specification.write("bound: 4\n")
+
+    def found() -> dict[str, Any]:
+        scenario: dict[str, Any] = killpoint("check", *tickets, "--json").json["files"][0]["scenarios"][0]
+        return scenario
+
+    assert found()["verdict"] == "bounded"
+    done = killpoint("prove", *tickets, "--reports", "record", *ALONE)
+    text = (here / "record" / "proofs.md").read_text(encoding="utf-8")
+
+    assert done.code == 0
+    assert found()["verdict"] == "proved"
+    assert not any("exceeds the bound" in each for each in found()["not_covered"])
+    assert "| baseline | proved | without end | induction over 1 state |" in text
+    assert problems("prove", killpoint("prove", *tickets, "--json", *ALONE).json) == []
 
 
 @pytest.mark.slow

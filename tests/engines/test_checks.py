@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from checker.confirm import confirm_property
-from checker.engines import columnar, oracle
-from checker.exploration import Exploration, Limits
+from checker.exploration import Exploration
 from checker.trace import EngineDisagreement
 from model.loader import load
 from model.source import Source
 from model.system import TransitionSystem
+from tests.engines.exploring import ENGINES, explored_by
 
 Explored = Callable[[str], Exploration]
 
@@ -32,7 +32,7 @@ processes:
 PROPERTIES = "properties: {one: {checked: x stays low}}\n"
 
 
-@pytest.fixture(params=["oracle", "columnar"])
+@pytest.fixture(params=ENGINES)
 def explored(request: pytest.FixtureRequest) -> Explored:
     """Explore an environment whose only step has this body."""
 
@@ -40,10 +40,7 @@ def explored(request: pytest.FixtureRequest) -> Explored:
         lines = "".join(f"        {line}\n" for line in body.split("\n"))
         file = load(Source("example.yaml", TEXT + lines + PROPERTIES))
         system = TransitionSystem(file.specification, {}, {})
-        if request.param == "oracle":
-            found = oracle.explore(system, Limits())
-        else:
-            (found,) = columnar.explore([system], Limits())
+        found = explored_by(request.param, system)
         for name, finding in found.findings.items():
             confirm_property(system, system.specification.properties[name], finding)
         return found
@@ -138,10 +135,10 @@ properties:
 """
 
 
-@pytest.mark.parametrize("engine", ["oracle", "columnar"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_what_a_crash_does_is_checked_too(engine: str) -> None:
     system = TransitionSystem(load(Source("example.yaml", CRASHING)).specification, {}, {})
-    found = oracle.explore(system, Limits()) if engine == "oracle" else columnar.explore([system], Limits())[0]
+    found = explored_by(engine, system)
 
     assert system.specification.checked == {"one", "two"}
     assert {name: finding.depth for name, finding in found.findings.items()} == {"one": 4, "two": 2}

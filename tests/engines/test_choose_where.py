@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from checker.engines import columnar, oracle
-from checker.exploration import Exploration, Limits
+from checker.exploration import Exploration
 from model.loader import load
 from model.source import Source
 from model.system import TransitionSystem
+from tests.engines.exploring import ENGINES, explored_by
 
 TEXT = """
 language: 1
@@ -23,7 +23,7 @@ processes:
 """
 
 
-@pytest.fixture(params=["oracle", "columnar"])
+@pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -31,7 +31,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 def explored(engine: str, body: str) -> Exploration:
     lines = "".join(f"        {line}\n" for line in body.split("\n"))
     system = TransitionSystem(load(Source("example.yaml", TEXT + lines)).specification, {}, {})
-    return oracle.explore(system, Limits()) if engine == "oracle" else columnar.explore([system], Limits())[0]
+    return explored_by(engine, system)
 
 
 def test_only_values_for_which_the_condition_is_true_are_chosen(engine: str) -> None:

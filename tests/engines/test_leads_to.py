@@ -8,28 +8,25 @@ from dataclasses import replace
 import pytest
 
 from checker.confirm import confirm_property
-from checker.engines import columnar, oracle
 from checker.exploration import Exploration, Finding, Limits
 from checker.stored import from_document, to_document
 from checker.trace import EngineDisagreement
 from model.loader import load
 from model.source import Source
 from model.system import TransitionSystem
+from tests.engines.exploring import ENGINES, explored_by
 
 Explored = Callable[..., Exploration]
 
 
-@pytest.fixture(params=["oracle", "columnar"])
+@pytest.fixture(params=ENGINES)
 def explored(request: pytest.FixtureRequest) -> Explored:
     """Explore a specification, of whose findings each is confirmed and stands being stored."""
 
     def explore(text: str, limits: Limits | None = None) -> Exploration:
         file = load(Source("example.yaml", "language: 1\nprotocol: example\n" + text))
         system = TransitionSystem.of(next(iter(file.scenarios.values())))
-        if request.param == "oracle":
-            found = oracle.explore(system, limits or Limits())
-        else:
-            (found,) = columnar.explore([system], limits or Limits())
+        found = explored_by(request.param, system, limits)
         for name, finding in found.findings.items():
             confirm_property(system, system.specification.properties[name], finding)
         assert from_document(to_document(found), system).findings == found.findings

@@ -2,8 +2,7 @@
 
 import pytest
 
-from checker.engines import columnar, oracle
-from checker.exploration import Exploration, Limits
+from checker.exploration import Exploration
 from checker.judgement import ScenarioReport, judge_scenario
 from checker.verdict import ExitCode, Verdict
 from model.diagnostics import Code, SpecificationError
@@ -12,6 +11,7 @@ from model.loader import load
 from model.source import Source
 from model.system import TransitionSystem
 from model.transitions import Failure
+from tests.engines.exploring import ENGINES, explored_by
 
 QUEUE = """\
 language: 1
@@ -48,14 +48,11 @@ scenarios:
 def explored(name: str, engine: str) -> tuple[ScenarioReport, Exploration]:
     scenario = load(Source("queue.yaml", QUEUE)).scenarios[name]
     system = TransitionSystem.of(scenario)
-    if engine == "oracle":
-        exploration = oracle.explore(system, Limits())
-    else:
-        (exploration,) = columnar.explore([system], Limits())
+    exploration = explored_by(engine, system)
     return judge_scenario(scenario, exploration), exploration
 
 
-@pytest.mark.parametrize("engine", ["oracle", "columnar"])
+@pytest.mark.parametrize("engine", ENGINES)
 class TestABound:
     def test_every_state_within_the_bound_is_looked_at_and_none_beyond(self, engine: str) -> None:
         # A state for each served <= drawn <= 4, and for each of those with somebody waiting one with the clerk ready.
@@ -100,9 +97,7 @@ class TestABound:
     def test_a_process_that_can_go_on_only_beyond_it_does_not_wait(self, engine: str) -> None:
         text = QUEUE.replace('serve: "served += 1"', 'serve: "when(drawn > served + 4)"')
         system = TransitionSystem.of(load(Source("queue.yaml", text)).scenarios["baseline"])
-        exploration = (
-            oracle.explore(system, Limits()) if engine == "oracle" else columnar.explore([system], Limits())[0]
-        )
+        exploration = explored_by(engine, system)
 
         assert exploration.waiting is None
 
@@ -111,7 +106,7 @@ def test_assigning_something_below_zero_is_an_error() -> None:
     text = QUEUE.replace('serve: "served += 1"', 'serve: "served -= 1"')
     system = TransitionSystem.of(load(Source("queue.yaml", text)).scenarios["baseline"])
 
-    (exploration,) = columnar.explore([system], Limits())
+    exploration = explored_by("columnar", system)
 
     assert exploration.failure is not None
     assert exploration.failure.error is not None

@@ -240,6 +240,7 @@ CHANGES: dict[str, Change | list[Change]] = {
     "KP305 `is` for `==`": _always("last is None"),
     "KP305 looking for a value in a number": _always("1 in last"),
     "KP305 division": _always("last / 2 == 1"),
+    "KP305 an assignment that unites": _reserve("last |= seat"),
     "KP305 a value alone": _reserve("last == seat"),
     "KP306 one argument too few": _always("implies(in_doubt)"),
     "KP306 an argument of a definition too many": _always("settled(1, 2)"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal, assert_never
 
@@ -11,6 +12,10 @@ SOLVERS: tuple[SolverName, ...] = ("z3", "cvc5")
 
 _PACKAGES: dict[SolverName, str] = {"z3": "z3-solver", "cvc5": "cvc5"}
 
+
+_BIT_VECTORS = "(set-logic QF_BV)"
+"""In a text without integers: vectors are then turned into truth values at once, which is faster, and equations of
+vectors left as they are."""
 
 _RANKED = "(bvult rank"
 """In a text that compares ranks the truth values between them are better vectors too: cvc5 is three times as fast."""
@@ -29,6 +34,7 @@ class UnreadableText(Exception):
     """A solver cannot read the text."""
 
 
+@cache
 def solver_version(solver: SolverName) -> str:
     """Return the version of an installed solver, without loading it; empty where it is not installed."""
     try:
@@ -56,7 +62,7 @@ def _z3(text: str, seconds: float) -> Answer:
     import z3
 
     context = z3.Context()
-    solver = z3.SolverFor("QF_BV", ctx=context)
+    solver = z3.SolverFor("QF_BV", ctx=context) if _BIT_VECTORS in text else z3.Solver(ctx=context)
     solver.set("timeout", max(1, int(seconds * 1000)))
     try:
         solver.from_string(text)
@@ -70,7 +76,9 @@ def _cvc5(text: str, seconds: float) -> Answer:
 
     solver = cvc5.Solver(cvc5.TermManager())
     solver.setOption("tlimit-per", str(max(1, int(seconds * 1000))))
-    solver.setOption("bitblast", "eager")
+    if _BIT_VECTORS in text:
+        solver.setOption("bitblast", "eager")
+        solver.setOption("bitwise-eq", "false")
     if _RANKED in text:
         solver.setOption("bool-to-bv", "all")
     parser = cvc5.InputParser(solver)

@@ -36,6 +36,14 @@ _NAMES: Final = {
     z3.Z3_OP_ULEQ: "bvule",
     z3.Z3_OP_ULT: "bvult",
     z3.Z3_OP_CONCAT: "concat",
+    z3.Z3_OP_ADD: "+",
+    z3.Z3_OP_SUB: "-",
+    z3.Z3_OP_UMINUS: "-",
+    z3.Z3_OP_MUL: "*",
+    z3.Z3_OP_LE: "<=",
+    z3.Z3_OP_LT: "<",
+    z3.Z3_OP_GE: ">=",
+    z3.Z3_OP_GT: ">",
 }
 _INDEXED: Final = {
     z3.Z3_OP_EXTRACT: "extract",
@@ -65,6 +73,11 @@ class Writer:
         """Return the declaration of a free constant."""
         node = self._read(constant)
         return f"(declare-const {node.head} {node.sort})"
+
+    def declarations(self) -> list[str]:
+        """Return the declarations of all free constants of the terms that were read, in the order of their names."""
+        heads = {(node.head, node.sort) for node in self._nodes.values() if node.head.startswith("|")}
+        return [f"(declare-const {head} {sort})" for head, sort in sorted(heads)]
 
     def symbol(self, constant: Formula) -> str:
         """Return the text of a leaf."""
@@ -136,6 +149,8 @@ class Writer:
 def _head(term: Formula) -> str:
     if z3.is_bv_value(term):
         return f"(_ bv{term.as_long()} {term.size()})"
+    if z3.is_int_value(term):
+        return str(term.as_long()) if term.as_long() >= 0 else f"(- {-term.as_long()})"
     kind = term.decl().kind()
     if kind in _INDEXED:
         return f"(_ {_INDEXED[kind]} {' '.join(str(p) for p in term.decl().params())})"
@@ -145,4 +160,6 @@ def _head(term: Formula) -> str:
 
 
 def _sort(term: Formula) -> str:
-    return "Bool" if z3.is_bool(term) else f"(_ BitVec {term.size()})"
+    if z3.is_bool(term):
+        return "Bool"
+    return "Int" if z3.is_int(term) else f"(_ BitVec {term.size()})"

@@ -1,0 +1,53 @@
+"""Breadth-first over single states in plain lists, for those who ask the evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from checker.exploration import Limits
+from model.system import State
+
+
+class PlainSearch:
+    """States, numbered in the order in which they are found: a smaller number is never farther from the start."""
+
+    def __init__(self) -> None:
+        self.states: list[State] = []
+        self.numbers: dict[State, int] = {}
+        self.depths: list[int] = []
+        """How many transitions lead to each state at least."""
+        self.depth = 0
+        """How many layers have been begun."""
+
+    def found(self, state: State) -> int | None:
+        """Give a new state the next number; None for a known one."""
+        if state in self.numbers:
+            return None
+        number = self.numbers[state] = len(self.states)
+        self.states.append(state)
+        self.depths.append(self.depth)
+        return number
+
+    def run(
+        self,
+        initial: Iterable[State],
+        expand: Callable[[int], list[int]],
+        limits: Limits,
+        on_layer: Callable[[list[int]], None],
+    ) -> str:
+        """Search layer by layer; return why it was cut short, nothing where all states were expanded.
+
+        `expand` takes the number of a state and returns the new ones among its successors; `on_layer` hears of each
+        layer before it is expanded.
+        """
+        layer = [number for state in initial if (number := self.found(state)) is not None]
+        while layer:
+            self.depth += 1
+            on_layer(layer)
+            following: list[int] = []
+            for number in layer:
+                if cut := limits.reason_to_stop(len(self.states)):
+                    return cut
+                following += expand(number)
+            layer = following
+        return ""
