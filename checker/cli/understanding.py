@@ -145,7 +145,7 @@ def table(
     max_states: MaxStates = None,
     timeout: Timeout = None,
 ) -> None:
-    """Look at decision tables over all inputs, and where they are consulted.
+    """Look at decision tables, over all inputs and as they are used.
 
     Over all values of the variables that the rows read: is there always a row, do two fit, which can never be the one,
     which could be one row. Beside it, for every row, in how many reachable situations it is taken, a situation being
