@@ -66,7 +66,7 @@ def _cell(outcome: Mapping[str, Any], anyway: Collection[str], alone: Collection
     if broken:
         return {"style": "doubt", "sign": "✗", "words": f"breaks {_list(broken)}, as one of the two does alone"}
     if outcome["verdict"] in {"holds", "proved", "violated"}:
-        return {"style": "good", "sign": "✓", "words": "nothing breaks"}
+        return {"style": "good", "sign": "✓", "words": "nothing more breaks" if anyway else "nothing breaks"}
     return {"style": "doubt", "sign": "?", "words": str(outcome["verdict"])}
 
 

@@ -194,9 +194,10 @@ class Player {
     });
     this.scroll(this.drawn[number]);
     $("slide").value = number;
-    $("first").disabled = $("back").disabled = number === 0;
-    $("last").disabled = number === last;
-    $("forward").disabled = number === last && this.round === null;
+    // Not `disabled`, which would take the focus away from under a finger on the key.
+    const useless = { first: number === 0, back: number === 0, last: number === last,
+      forward: number === last && this.round === null };
+    for (const [name, no] of Object.entries(useless)) $(name).setAttribute("aria-disabled", no);
     const row = this.run.rows[number];
     const what = row.action.map(([, text]) => text).join("");
     const turn = this.turns > 1 ? `, round ${this.turns}` : "";
@@ -228,7 +229,7 @@ class Player {
     const groups = new Map();
     layout.forEach(([name, lane], slot) => {
       if (!groups.has(lane)) groups.set(lane, make("dl"));
-      const short = name.startsWith(`${lane}.`) ? name.slice(lane.length + 1) : name;
+      const short = name.startsWith(`${lane}.`) || name.startsWith(`${lane} `) ? name.slice(lane.length + 1) : name;
       const fresh = slot in row.changes;
       const value = make("dd", { text: state[slot], "data-slot": name });
       if (fresh) value.className = "new";
