@@ -113,7 +113,7 @@ def judge_scenario(
     failure = confirmation.of(exploration.failure, lambda found: confirm_failure(exploration.system, found))
     waiting = confirmation.of(exploration.waiting, lambda found: confirm_waiting(exploration.system, found))
     reports = tuple(_judge_property(p, exploration, p.name in scenario.breaks, confirmation) for p in asked)
-    unfired = _unfired(exploration)
+    unfired = faults_unfired(exploration)
     problems = [
         *(Problem(ExitCode.DISAGREEMENT, message) for message in confirmation.disagreements),
         *_problems_of_the_run(exploration, failure, reports),
@@ -224,7 +224,7 @@ def _claims_nothing(asked: Property, exploration: Exploration) -> bool:
     return asked.kind is PropertyKind.POSSIBLE
 
 
-def _unfired(exploration: Exploration) -> tuple[str, ...]:
+def faults_unfired(exploration: Exploration) -> tuple[str, ...]:
     """Return the faults that are allowed and never happened; none are known where something was left unexplored."""
     if not explored_to_the_end(exploration):
         return ()

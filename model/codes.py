@@ -151,6 +151,8 @@ class Code(Enum):
     NOTHING_TO_CONFORM = "KP612", "`conform` without an implementation, or without situations"
     SWEEP_VALUES = "KP613", "a `sweep` over fewer than two values of something"
     SWEEP_SCENARIO = "KP614", "a `sweep` of a scenario that nothing declares"
+    EQUIVALENT_UNKNOWN = "KP620", "`equivalent` with what can be the name of no mutant"
+    EQUIVALENT_STALE = "KP621", "`equivalent` with mutants that do not exist, or do not survive"
 
     # 7xx: the command line
     NO_SUCH_SCENARIO = "KP701", "a scenario that the specification does not have"

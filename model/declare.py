@@ -63,6 +63,7 @@ SECTIONS = (
     "views",
     "reference",
     "unused",
+    "equivalent",
     "note",
 )
 _PROCESS_KEYS = ("count", "volatile", "steps", "boot", "restarts", "on_crash", "environment", "fair", "note")

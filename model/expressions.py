@@ -10,7 +10,7 @@ A reader of the tree is one total function that ends in `assert_never`: a node t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from model.source import Span
@@ -361,6 +361,41 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (expression.instance,)
         case _:
             return ()
+
+
+def with_children(expression: Expression, parts: tuple[Expression, ...]) -> Expression:
+    """Return the expression with other direct sub-expressions, given in the order of `children`."""
+    match expression:
+        case Comparison() | Arithmetic() | SetOperation():
+            return replace(expression, left=parts[0], right=parts[1])
+        case And() | Or() | Extremum():
+            return replace(expression, items=parts)
+        case Not() | Next() | Given() | Size():
+            return replace(expression, item=parts[0])
+        case SetOf():
+            return replace(expression, elements=parts)
+        case Without():
+            return replace(expression, whole=parts[0], item=parts[1])
+        case SetMembership():
+            return replace(expression, item=parts[0], whole=parts[1])
+        case Implies():
+            return replace(expression, premise=parts[0], conclusion=parts[1])
+        case Conditional():
+            return replace(expression, condition=parts[0], then=parts[1], otherwise=parts[2])
+        case Membership():
+            return replace(expression, item=parts[0], elements=parts[1:])
+        case Quantifier(condition=None):
+            return replace(expression, body=parts[0])
+        case Quantifier():
+            return replace(expression, condition=parts[0], body=parts[1])
+        case VariableValue(instance=None):
+            return replace(expression, indices=parts)
+        case VariableValue():
+            return replace(expression, indices=parts[:-1], instance=parts[-1])
+        case AtLabel() | Stopped():
+            return replace(expression, instance=parts[0])
+        case _:
+            return expression
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

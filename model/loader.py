@@ -89,7 +89,9 @@ class _FileLoader:
         mutants = self._mutants(base, scenarios)
         questions = self._questions({**scenarios, **mutants})
         sweep = read.attempt(partial(self._sweep, base, scenarios))
-        unused, spans = self._unused()
+        unused, spans = self._reasons("unused")
+        equivalent, equivalent_spans = self._reasons("equivalent")
+        self._check_places(base, equivalent_spans)
         if not self.diagnostics.has_errors:
             self._warn_of_bound()
             warn_of_unused(base, self.declared, self.diagnostics)
@@ -102,6 +104,8 @@ class _FileLoader:
             questions=questions,
             unused=unused,
             unused_spans=spans,
+            equivalent=equivalent,
+            equivalent_spans=equivalent_spans,
             sources=self._sources(),
             reference=self._sentence("reference"),
             pattern=self._sentence("pattern"),
@@ -275,15 +279,45 @@ class _FileLoader:
         node = self.root.get(key)
         return (self.reader.attempt(partial(self.reader.text, node, f"`{key}`")) or "") if node is not None else ""
 
-    def _unused(self) -> tuple[dict[str, str], dict[str, Span]]:
+    def _reasons(self, section: str) -> tuple[dict[str, str], dict[str, Span]]:
+        """Read a section that gives a reason for each of some names."""
         read = self.reader
-        unused: dict[str, str] = {}
+        reasons: dict[str, str] = {}
         spans: dict[str, Span] = {}
-        for what, entry in read.section(self.root, "unused", "`unused`").entries.items():
+        for what, entry in read.section(self.root, section, f"`{section}`").entries.items():
             reason = read.attempt(partial(read.text, entry.value, "the reason"))
             if reason is not None:
-                unused[what], spans[what] = reason, entry.key.span
-        return unused, spans
+                reasons[what], spans[what] = reason, entry.key.span
+        return reasons, spans
+
+    def _check_places(self, base: Declared, equivalent: dict[str, Span]) -> None:
+        """Refuse names of mutants that begin with no place of the protocol or of the variant that they name."""
+        for name, span in equivalent.items():
+            variant, _, place = name.partition("/")[0].rpartition(":")
+            if "/" not in name:
+                message = f"{quoted(name)} names no mutant"
+                help_text = "a mutant is named `place/operator`, or `place/operator/text`; `*` stands for any text"
+                self.diagnostics.report(Code.EQUIVALENT_UNKNOWN, message, span, help=help_text)
+            elif "*" in variant or "*" in place or self.declarations.excuses(variant):
+                continue
+            elif variant and variant not in self.variants:
+                message = f"no variant is named {quoted(variant)}"
+                self.diagnostics.report(Code.UNKNOWN_VARIANT, message, span, help=did_you_mean(variant, self.variants))
+            else:
+                declared = self.variants[variant][1] if variant else base
+                places = _places_of(declared)
+                if place not in places and not declared.incomplete and not declared.failed:
+                    message = f"{quoted(place)} is no step, row or definition"
+                    self.diagnostics.report(Code.EQUIVALENT_UNKNOWN, message, span, help=did_you_mean(place, places))
+
+
+def _places_of(declared: Declared) -> list[str]:
+    """Return the places of a protocol that can be changed: definitions, rows, steps, and what crashes do."""
+    specification = declared.specification
+    rows = [f"{table.name}.{row.name}" for table in specification.tables.values() for row in table.rows]
+    steps = [step for process in specification.processes.values() for step in process.steps]
+    bodies = [*steps, *(step.torn for step in steps), *(p.on_crash for p in specification.processes.values())]
+    return [*declared.definitions, *dict.fromkeys(rows), *(body.id for body in bodies if body is not None)]
 
 
 def _lines_of(entry: Entry) -> range:

@@ -391,6 +391,9 @@ class SpecificationFile:
     questions: Mapping[str, Question]
     unused: Mapping[str, str]
     unused_spans: Mapping[str, Span]
+    equivalent: Mapping[str, str]
+    """Why mutants survive that `mutate` makes, by name or pattern."""
+    equivalent_spans: Mapping[str, Span]
     sources: tuple[str, ...]
     reference: str
     pattern: str

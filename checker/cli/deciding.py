@@ -111,6 +111,55 @@ def check(
 
 @command(
     Purpose.DECIDE,
+    "mutate killed_workflow --scenario baseline",
+    "mutate two_phase_commit --fail-on-survivors",
+    "mutate two_phase_commit --mutant 'manager.*'",
+)
+def mutate(
+    *,
+    specification: Specification,
+    scenario: OnlyScenarios = None,
+    operator: Annotated[
+        list[str] | None, typer.Option("--operator", "-o", help="Only this way to change it; may be repeated.")
+    ] = None,
+    mutant: Annotated[
+        list[str] | None,
+        typer.Option("--mutant", "-m", metavar="NAME", help="Only these, `*` for any text; shown with their traces."),
+    ] = None,
+    fail_on_survivors: Annotated[
+        bool, typer.Option("--fail-on-survivors", help="Exit code 1 where a survivor has no reason in the file.")
+    ] = False,
+    as_json: AsJson = False,
+    max_states: MaxStates = None,
+    timeout: Timeout = None,
+    bound: Bound = None,
+    workers: Workers = None,
+    no_cache: NoCache = False,
+) -> None:
+    """Change the protocol in one place at a time; some claim should break.
+
+    Guards, conjuncts, steps, rows, assignments, outputs of tables and boundaries are dropped or changed, one in each
+    mutant, and every scenario that holds is asked again until one breaks. A mutant that survives shows that a piece of
+    the protocol is superfluous, that a property is missing, or it is equivalent, which `equivalent:` in the file says
+    with a reason. docs/mutation.md has the operators.
+    """
+
+    def run() -> ExitCode:
+        from checker.commands.mutate import MutateOptions, run
+
+        chosen = MutateOptions(
+            specification, scenario or (), operator or (), mutant or (), fail_on_survivors, as_json
+        )
+        running = running_options(
+            max_states, timeout, workers, Engine.COLUMNAR, no_cache=no_cache, bound=bound
+        )
+        return run(chosen, running)
+
+    answer("mutate", run, as_json=as_json)
+
+
+@command(
+    Purpose.DECIDE,
     "explore killed_workflow --set attempts=1 --allow stale_lookup=1 --allow crash=1@coordinator.record_reply",
 )
 def explore(

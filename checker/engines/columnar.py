@@ -78,7 +78,7 @@ def _explored(
     def explored_group(group: list[int], workers: int, silent: bool) -> list[Exploration]:
         # Translated where it is explored, so that this too is shared between the processors.
         translation = Translation([systems[i] for i in group], properties)
-        run = _Run(Program(translation, range(len(group))), limits, workers, silent=silent, suspects=suspects)
+        run = Run(Program(translation, range(len(group))), limits, workers, silent=silent, suspects=suspects)
         return run.explore()
 
     explored = in_processes(explored_group, groups, limits)
@@ -92,7 +92,7 @@ def _explored(
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
+class Target:
     """Something to find a trace to: a state of a layer and, for a transition, where it goes from there."""
 
     depth: int
@@ -115,7 +115,7 @@ class _Coverer:
         return self._made
 
 
-class _Run:
+class Run:
     """One exploration of a group of systems."""
 
     def __init__(
@@ -138,9 +138,9 @@ class _Run:
         self.coverers = [_Coverer(events, make) for events, make in self.program.coverers()]
         self.uncovered: list[Words] = []
         """Layers that have not been looked at for coverage yet."""
-        self.found: dict[tuple[int, int], _Target] = {}
-        self.failures: dict[int, _Target] = {}
-        self.waiting: dict[int, _Target] = {}
+        self.found: dict[tuple[int, int], Target] = {}
+        self.failures: dict[int, Target] = {}
+        self.waiting: dict[int, Target] = {}
         self.bounded = [i for i, system in enumerate(systems) if system.bound is not None]
         """Systems of which nothing is said of end states: what is waited for may lie beyond the bound."""
         self.lassos: dict[tuple[str, int], KeyLasso] = {}
@@ -164,12 +164,12 @@ class _Run:
             limits=frontier.Limits(stop=self._stop),
         )
         self._drain()
-        self._cover()
+        self.cover()
         self._summarise(outcome.complete)
-        self._shadows()
+        self.shadows()
         self._recoverable()
         self._leads_to()
-        self._traces()
+        self.traces()
         self.layers.close()
         return self.results
 
@@ -237,9 +237,9 @@ class _Run:
         if self.layer_sizes:
             self.uncovered.append(self.layers[depth])
             if sum(map(len, self.uncovered)) >= COVERAGE_STATES:
-                self._cover()
+                self.cover()
 
-    def _cover(self) -> None:
+    def cover(self) -> None:
         """Look in the states of the last layers for events that have not been seen; in batches, for calls are dear."""
         if not self.uncovered:
             return
@@ -261,7 +261,7 @@ class _Run:
         for i in np.unique(numbers).tolist():
             mine = keys[numbers == i]
             self.results[i].failing_states += len(mine)
-            self.failures.setdefault(i, _Target(depth, int(mine.min())))
+            self.failures.setdefault(i, Target(depth, int(mine.min())))
 
     def _take_hit(
         self, depth: int, claim: int, path: int, words: tuple[Words, ...], successors: tuple[Words, ...] | None
@@ -273,7 +273,7 @@ class _Run:
         for i in np.unique(numbers).tolist():
             chosen = np.flatnonzero(numbers == i)
             best = chosen[np.lexsort((after[chosen], keys[chosen]))[0]]
-            target = _Target(depth, int(keys[best]), path, int(after[best]))
+            target = Target(depth, int(keys[best]), path, int(after[best]))
             known = self.found.get((claim, i))
             if known is None or (
                 known.depth == depth
@@ -316,7 +316,7 @@ class _Run:
             for i, depth, key in zip(
                 self.search.system_numbers(keys[ends]).tolist(), depths.tolist(), keys[ends].tolist(), strict=True
             ):
-                self.waiting.setdefault(i, _Target(depth, key))
+                self.waiting.setdefault(i, Target(depth, key))
 
     def _fails(self, keys: Words) -> NDArray[np.bool_]:
         """Tell which states err in a step: what would follow there nobody knows, so that they are no end states."""
@@ -336,9 +336,10 @@ class _Run:
             ended = complete or (len(sizes) > 0 and int(sizes[-1, i]) == 0)
             result.complete = ended and i not in self.over
             result.cut = "" if result.complete else self.limits.reason_to_stop(2**63) if i in self.over else reason
-            result.coverage = self._coverage(i)
+            result.coverage = self.coverage_of(i)
 
-    def _coverage(self, i: int) -> Coverage:
+    def coverage_of(self, i: int) -> Coverage:
+        """Return what the transitions and properties of a system made use of."""
         coverage = Coverage()
         program = self.program
         keys: set[EventKey] = {key for key, number in program.event_keys.items() if self.events[number, i]}
@@ -362,7 +363,7 @@ class _Run:
                 coverage.premises.add(key[1])
         return coverage
 
-    def _shadows(self) -> None:
+    def shadows(self) -> None:
         """Look behind rows that were taken for suspects that fit as well."""
         if any(not result.complete for result in self.results):
             return
@@ -424,10 +425,10 @@ class _Run:
                     missing.discard(i)
                     claim = next(c for c in group if c.systems >> i & 1)
                     key = int(here[position])
-                    self.found[self.program.claims.index(claim), i] = _Target(depth, key)
-                    self.still_possible[claim.name, i] = self._possible_from(key)
+                    self.found[self.program.claims.index(claim), i] = Target(depth, key)
+                    self.still_possible[claim.name, i] = self.possible_from(key)
 
-    def _possible_from(self, key: int) -> tuple[str, ...]:
+    def possible_from(self, key: int) -> tuple[str, ...]:
         """Return the steps that can still happen at or after a state."""
         actions: set[Action] = set()
 
@@ -458,7 +459,7 @@ class _Run:
             search = LassoSearch(self.layers, self._asking(owing), self._asking(silent), self.search.transitions, kinds)
             for i, lasso in search.lassos(self.search.system_numbers):
                 claim = next(c for c in group if c.systems >> i & 1)
-                self.found[self.program.claims.index(claim), i] = _Target(lasso.depth, lasso.key)
+                self.found[self.program.claims.index(claim), i] = Target(lasso.depth, lasso.key)
                 self.lassos[claim.name, i] = lasso
 
     def _asking(self, conditions: list[tuple[Term, int]]) -> Callable[[Words], NDArray[np.bool_]]:
@@ -467,15 +468,19 @@ class _Run:
 
     # -- traces ---------------------------------------------------------------------------------------------------
 
-    def _traces(self) -> None:
+    def traces(self) -> None:
         """Find the traces of all findings in one walk back through the layers."""
         targets = {("claim", c, i): t for (c, i), t in self.found.items()}
         targets |= {("failure", 0, i): t for i, t in self.failures.items()}
         targets |= {("waiting", 0, i): t for i, t in self.waiting.items()}
-        chains = self._walk_back(targets)
+        self.trace(targets)
+
+    def trace(self, targets: dict[tuple[str, int, int], Target]) -> None:
+        """Find the traces of some findings, each a kind, the number of a claim, and that of a system."""
+        chains = self.walk_back(targets)
         for (kind, claim, i), target in targets.items():
             name = self.program.claims[claim].name if kind == "claim" else ""
-            trace = self._replayed(i, chains[kind, claim, i], target, name)
+            trace = self.replayed(i, chains[kind, claim, i], target, name)
             if kind == "claim":
                 self.results[i].findings[name] = Finding(
                     len(trace), trace, still_possible=self.still_possible.get((name, i), ())
@@ -485,8 +490,8 @@ class _Run:
             else:
                 self.results[i].failure = self._failure(i, trace)
 
-    def _walk_back(
-        self, targets: dict[tuple[str, int, int], _Target]
+    def walk_back(
+        self, targets: dict[tuple[str, int, int], Target]
     ) -> dict[tuple[str, int, int], list[tuple[int, int]]]:
         """Return for each target the (state, path that led to it) from its initial state on; the first path is -1."""
         chains: dict[tuple[str, int, int], list[tuple[int, int]]] = {name: [] for name in targets}
@@ -524,7 +529,8 @@ class _Run:
             raise EngineDisagreement(f"a state of layer {depth + 1} has no predecessor in layer {depth}")
         return found
 
-    def _replayed(self, i: int, chain: list[tuple[int, int]], target: _Target, claim: str) -> Trace:
+    def replayed(self, i: int, chain: list[tuple[int, int]], target: Target, claim: str) -> Trace:
+        """Let the evaluator take the way to a target, and with it a lasso that shows that a claim is violated."""
         if target.path >= 0:
             chain = [*chain, (target.successor, target.path)]
         lasso, loop = self.lassos.get((claim, i)), None

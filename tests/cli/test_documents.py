@@ -40,6 +40,8 @@ COMMANDS = [
     ["induct", "any_attempt", "--scenario", "nothing"],
     ["graph", "killed_workflow", "--view", "run,submission"],
     ["graph", "killed_workflow", "--view", "nothing"],
+    ["mutate", "lamp.yaml", "--scenario", "baseline"],
+    ["mutate", "lamp.yaml", "--operator", "nothing"],
     ["matrix", "lamp.yaml"],
     ["matrix", "lamp.yaml", "--scenario", "careless", "--cell", "record"],
     ["matrix", "lamp.yaml", "--cell", "record,record", "--view", "order"],

@@ -65,6 +65,11 @@ def _mutant(patch: str) -> Change:
     return FORGETFUL, f"forgetful: {patch}"
 
 
+def _equivalent(name: str) -> Change:
+    """Say of mutants that they are equivalent."""
+    return "reference: ticket_office", f"equivalent: {{'{name}': So.}}\nreference: ticket_office"
+
+
 def _question(question: str) -> Change:
     """Add a question."""
     return "reference: ticket_office", f"questions:\n  Q-1: {question}\nreference: ticket_office"
@@ -445,6 +450,8 @@ CHANGES: dict[str, Change | list[Change]] = {
         ("reference: ticket_office\n", ""),
     ],
     "KP612 situations without a view": ("  baseline: {}\n", "  baseline: {conform: situations}\n"),
+    "KP620 a place that does not exist": _equivalent("clerk.reserv/skip-step"),
+    "KP620 a place and no operator": _equivalent("clerk.reserve"),
     # --- Warnings ---
     "KP901 two stores at once": (
         "        sale[seat] = reserved\n",

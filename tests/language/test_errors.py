@@ -27,7 +27,7 @@ MISTAKES = mistakes()
 UPDATE = os.environ.get("UPDATE_SNAPSHOTS") == "1"
 
 # What no file alone can produce: the bytes of a file, what scenarios make use of, the command line, a run.
-ELSEWHERE = {Code.NOT_UTF8, Code.NO_INITIAL_STATE, Code.UNUSED_UNKNOWN, Code.UNUSED_STALE}
+ELSEWHERE = {Code.NOT_UTF8, Code.NO_INITIAL_STATE, Code.UNUSED_UNKNOWN, Code.UNUSED_STALE, Code.EQUIVALENT_STALE}
 ELSEWHERE |= {code for code in Code if code.number.startswith(("KP7", "KP8"))}
 
 

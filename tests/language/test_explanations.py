@@ -94,6 +94,7 @@ NOT_A_FRAGMENT = {
     Code.NO_INITIAL_STATE,
     Code.UNUSED_UNKNOWN,
     Code.UNUSED_STALE,
+    Code.EQUIVALENT_STALE,
     Code.EMPTY_FILE,
     Code.SEVERAL_DOCUMENTS,
 }
@@ -103,6 +104,7 @@ FRAGMENTS = [
 TEXTS = [code for code in Code if code.number[2] == "0" and code not in {Code.NOT_UTF8, Code.LIMIT}]
 
 SECTIONS = {*yaml.safe_load(WORLD), "kill_points", "questions", "reference", "sweep", "unused", "views"} - {"claim"}
+SECTIONS |= {"equivalent"}
 CLAIM_KEYS = {"allow", "crashes", "set", "breaks", "only", "because", "variant"}
 ONE_STEP = "one step"
 SINGLE = {"holds", "ghost", "properties"}

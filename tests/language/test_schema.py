@@ -382,6 +382,7 @@ REFUSED: dict[str, Change] = {
     "a sweep of the same twice": put("sweep allow lost_reply", [1, 0, 1]),
     "a meaning that is a list": put("kill_points clerk.record", ["it is lost"]),
     "a reason that is a list": put("unused", {"clerk.rest": ["nobody rests"]}),
+    "reasons that are a list": put("equivalent", ["clerk.rest/skip-step"]),
     "a view that is a text": put("views overview", "sale"),
     # Values.
     "another version": put("language", 2),
@@ -471,6 +472,7 @@ def spacious() -> Any:
     steps["detailed"] = {"do": "if not fresh(ledger): goto(rest)\ngoto(record)\n", "atomic": False}
     root["scenarios"]["placed"] = {"allow": {"crash": {"at": ["clerk.record"], "at_most": 1}}}
     root["unused"] = {"clerk.detailed": "an example"}
+    root["equivalent"] = {"clerk.detailed/*": "an example"}
     root["scenarios"]["killed"] = {"crashes": ["clerk.record", "anywhere"]}
     points = ("reserve", "charge", "record", "detailed")
     root["kill_points"] = {f"clerk.{step}": "something is lost" for step in points}

@@ -60,6 +60,9 @@ COMMANDS = {
     "show-crashes": (WIDE, ["show", "page.yaml"]),
     "show-narrow": (NARROW, ["show", "lamp.yaml"]),
     "explore": (WIDE, ["explore", "lamp.yaml", "--set", "careful=false", "--allow", "crash=1@hand.record"]),
+    "mutate": (WIDE, ["mutate", "two_phase_commit"]),
+    "mutate-narrow": (NARROW, ["mutate", "lamp.yaml", "--scenario", "baseline"]),
+    "mutate-one": (NARROW, ["mutate", "two_phase_commit", "--mutant", "transaction_manager.hear_prepared/skip-step"]),
     "explain": (WIDE, ["explain", "KP902"]),
 }
 

@@ -6,7 +6,7 @@ so that states of one system are next to each other in every sorted array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -151,14 +151,15 @@ class Program:
 
     # -- generated functions --------------------------------------------------------------------------------------
 
-    def expander(self) -> Callable[..., list[Successors]]:
+    def expander(self, chosen: Collection[int] | None = None) -> Callable[..., list[Successors]]:
         """Return `f(*words, rows, tally)`: the successors of packed states by path, and into the tally what was met.
 
-        `rows` numbers the states, or is None where nobody asks which successor comes from which state.
+        `rows` numbers the states, or is None where nobody asks which successor comes from which state. `chosen` are the
+        numbers of the paths to take, all of them unless told.
         """
         emitter = Emitter(self.terms, self.packing)
         rows = self._top_rows(index="x")
-        leaves = [self._path_leaf(number) for number in range(len(self.entries))]
+        leaves = [self._path_leaf(n) for n in range(len(self.entries)) if chosen is None or n in chosen]
         leaves += [self._failing_leaf(guard, systems) for guard, systems in self._all_errors()]
         emitter.line("out = []")
         emitter.line("paths, searching = tally.paths, tally.searching")

@@ -6,7 +6,7 @@ step once for each text and each set of parameters, faults and table rows that i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from checker.backends.columns.compiler import Event, EventKey
@@ -367,11 +367,20 @@ def slot_keys(system: TransitionSystem) -> list[Hashable]:
     return keys
 
 
+_TableKey = tuple[str, str | None]
+
+
+def _reading(table: Table, columns: Sequence[str]) -> Hashable:
+    """Return what decides how some columns of a table read; rows that differ in others are the same."""
+    rows = [(row.name, row.span, id(row.when), *(id(row.gives[column]) for column in columns)) for row in table.rows]
+    return (table.name, table.process, table.first_match, tuple(columns), tuple(rows))
+
+
 class _Uses:
     """What, beside the layout, decides how a step or property reads: parameters, faults, table rows."""
 
     def __init__(self) -> None:
-        self._of: dict[int, tuple[object, frozenset[str], frozenset[str], frozenset[tuple[str, str | None]]]] = {}
+        self._of: dict[int, tuple[object, frozenset[str], frozenset[str], Mapping[_TableKey, frozenset[str]]]] = {}
 
     def of(self, subject: Step | Property, system: TransitionSystem) -> Hashable:
         """Return the values of everything that the subject uses in a system."""
@@ -379,30 +388,31 @@ class _Uses:
         if known is None:
             known = self._of[id(subject)] = (subject, *self._collect(subject))
         _, parameters, faults, tables = known
-        consulted = tuple((key, system.specification.tables[key]) for key in sorted(tables, key=str))
+        consulted = [(system.specification.tables[key], sorted(tables[key])) for key in sorted(tables, key=str)]
         parameters = parameters | self._table_parameters(tables, system)
         return (
             tuple((p, system.parameters[p]) for p in sorted(parameters)),
             tuple((f, system.budgets[f].limit) for f in sorted(faults)),
-            tuple((key, table.first_match, tuple(id(row) for row in table.rows)) for key, table in consulted),
+            tuple(_reading(table, columns) for table, columns in consulted),
         )
 
     def _collect(
         self, subject: Step | Property
-    ) -> tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str | None]]]:
+    ) -> tuple[frozenset[str], frozenset[str], Mapping[_TableKey, frozenset[str]]]:
         expressions = (
             list(subject.expressions)
             if isinstance(subject, Property)
             else [e for s in walk_statements(subject.body) for e in expressions_of(s)]
         )
         nodes = [node for expression in expressions for node in walk(expression)]
+        columns = [((n.table, n.process), n.column) for n in nodes if isinstance(n, TableColumn)]
         return (
             frozenset(n.name for n in nodes if isinstance(n, ParameterValue)),
             frozenset(n.fault for n in nodes if isinstance(n, FaultDraw)),
-            frozenset((n.table, n.process) for n in nodes if isinstance(n, TableColumn)),
+            {key: frozenset(column for other, column in columns if other == key) for key, _ in columns},
         )
 
-    def _table_parameters(self, tables: frozenset[tuple[str, str | None]], system: TransitionSystem) -> frozenset[str]:
+    def _table_parameters(self, tables: Iterable[_TableKey], system: TransitionSystem) -> frozenset[str]:
         found: set[str] = set()
         for key in tables:
             table: Table = system.specification.tables[key]
