@@ -147,12 +147,8 @@ def mutate(
     def run() -> ExitCode:
         from checker.commands.mutate import MutateOptions, run
 
-        chosen = MutateOptions(
-            specification, scenario or (), operator or (), mutant or (), fail_on_survivors, as_json
-        )
-        running = running_options(
-            max_states, timeout, workers, Engine.COLUMNAR, no_cache=no_cache, bound=bound
-        )
+        chosen = MutateOptions(specification, scenario or (), operator or (), mutant or (), fail_on_survivors, as_json)
+        running = running_options(max_states, timeout, workers, Engine.COLUMNAR, no_cache=no_cache, bound=bound)
         return run(chosen, running)
 
     answer("mutate", run, as_json=as_json)

@@ -6,7 +6,6 @@ mutants take many explorations, and are there where somebody asks for them.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection
 
 from checker.certificates.memory import remembered
@@ -44,6 +43,8 @@ def parts_of(loaded: Loaded, checked: CheckedFile, runner: Runner, wanted: Colle
         why_no_graph=why_no_graph,
         matrix=_matrix(loaded, runner) if "matrix" in wanted else None,
         sweep=_sweep(loaded, runner) if "sweep" in wanted else None,
+        mutation=_mutation(loaded, runner) if "mutate" in wanted else None,
+        no_view=not loaded.file.specification.views,
         no_sweep=loaded.file.sweep is None,
         proofs=_proofs(checked, runner.options),
     )
@@ -66,6 +67,16 @@ def _sweep(loaded: Loaded, runner: Runner) -> Document | None:
     return sweep_document(loaded.file, swept_of(loaded, loaded.file.sweep, runner))
 
 
+def _mutation(loaded: Loaded, runner: Runner) -> Document:
+    from checker.commands.mutate import mutated
+    from checker.reporting.mutation import mutation_document
+
+    try:
+        return mutation_document(loaded.file, mutated(loaded, runner))
+    finally:
+        runner.progress.clear()
+
+
 def _first(loaded: Loaded, checked: CheckedFile) -> tuple[Scenario | None, str]:
     """Return the first scenario, which tables and graph are about, or why they are left out."""
     report: ScenarioReport | None = next(iter(checked.report.scenarios), None)
@@ -79,19 +90,20 @@ def _first(loaded: Loaded, checked: CheckedFile) -> tuple[Scenario | None, str]:
 
 
 def _tables(loaded: Loaded, checked: CheckedFile, runner: Runner) -> tuple[Document | None, str]:
+    """Return the tables, or why they are left out; neither where there are none."""
     claim, why = _first(loaded, checked)
-    command = f"`killpoint table {shlex.quote(checked.report.file)}` shows them"
     if claim is None:
-        return None, f"Decision tables are not on this page: {why}; {command}."
+        return None, why
     names = list(dict.fromkeys(name for name, _ in claim.specification.tables))
     if not names:
-        return None, "This protocol decides nothing by tables."
+        return None, ""
     from checker.commands.table import tables_of
 
     return tables_of(loaded, claim, names, runner)[0], ""
 
 
 def _graph(loaded: Loaded, checked: CheckedFile, runner: Runner) -> tuple[str, str]:
+    """Return the drawing, or why there is none."""
     claim, why = _first(loaded, checked)
     if claim is None:
         return "", why

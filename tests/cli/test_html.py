@@ -6,9 +6,11 @@ import json
 import re
 import shutil
 from collections import Counter
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -221,10 +223,43 @@ def test_a_refused_file_leaves_no_old_page(killpoint: Killpoint) -> None:
     assert page.all("i") == []
 
 
+def test_what_is_proved_stands_with_the_hash_of_what_was_confirmed(killpoint: Killpoint) -> None:
+    assert killpoint("check", "lamp.yaml", "-s", "careless", "--html", "before.html").code == 0
+    assert killpoint("check", "lamp.yaml", "-s", "careless", "--certify", "--html", "page.html").code == 0
+    killpoint("prove", "lamp.yaml", "-s", "careless", "-o", "certificates")
+    (folder,) = Path("certificates").iterdir()
+    obligations = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["obligations"]
+    names = [each["name"] for each in obligations]
+    listed = "".join(f"{each} {sha256((folder / f'{each}.smt2').read_bytes()).hexdigest()}\n" for each in names)
+
+    assert "No certificate of these claims is remembered here" in _page("before.html").words
+    assert sha256(listed.encode()).hexdigest() in _page().words
+
+
+def test_a_graph_is_drawn_where_the_file_has_a_view(killpoint: Killpoint, edit: Edit) -> None:
+    pytest.importorskip("graphlay", reason="the extra `pictures` is not installed")
+    name = edit(("properties:\n", "views: {situation: [order]}\n\nproperties:\n"))
+    killpoint("check", name, "--html", "page.html")
+    killpoint("check", name, "--html", "again.html", "--no-cache")
+
+    text = Path("page.html").read_text(encoding="utf-8")
+    assert text == Path("again.html").read_text(encoding="utf-8")
+    drawing = ET.fromstring(text[text.index("<svg") : text.index("</svg>") + len("</svg>")])
+    assert "order=asked" in [element.text for element in drawing.iter()]
+
+
+def test_a_page_weighs_little_more_than_what_it_says(killpoint: Killpoint) -> None:
+    killpoint("check", "lamp.yaml", "--html", "page.html", "--with", "matrix")
+
+    # Style and script are 21 kB, whatever else is on it.
+    assert Path("page.html").stat().st_size < 80_000
+
+
 def test_what_was_asked_for_is_on_the_page(killpoint: Killpoint) -> None:
-    assert killpoint("check", "lamp.yaml", "--html", "page.html", "--with", "matrix", "--paranoid").code == 0
+    assert killpoint("check", "lamp.yaml", "--html", "page.html", "--with", "matrix,mutate", "--paranoid").code == 0
 
     words = _page().words
     assert "And once more afterwards" in words
     assert "evaluator, columns and terms agree" in words
-    assert "killpoint check lamp.yaml --paranoid --html FILE --with matrix" in words
+    assert "killpoint check lamp.yaml --paranoid --html FILE --with matrix,mutate" in words
+    assert "made one change at a time" in words

@@ -51,6 +51,8 @@ class Parts:
     why_no_tables: str = ""
     matrix: Document | None = None
     sweep: Document | None = None
+    no_view: bool = False
+    """Whether the file declares no view to draw a graph through."""
     no_sweep: bool = False
     """Whether the file declares nothing to sweep."""
     mutation: Document | None = None
