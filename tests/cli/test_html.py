@@ -229,8 +229,8 @@ def test_what_is_proved_stands_with_the_hash_of_what_was_confirmed(killpoint: Ki
     killpoint("prove", "lamp.yaml", "-s", "careless", "-o", "certificates")
     (folder,) = Path("certificates").iterdir()
     obligations = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["obligations"]
-    names = [each["name"] for each in obligations]
-    listed = "".join(f"{each} {sha256((folder / f'{each}.smt2').read_bytes()).hexdigest()}\n" for each in names)
+    files = [folder / each["file"] for each in obligations]
+    listed = "".join(f"{each.stem} {sha256(each.read_bytes()).hexdigest()}\n" for each in files)
 
     assert "No certificate of these claims is remembered here" in _page("before.html").words
     assert sha256(listed.encode()).hexdigest() in _page().words
