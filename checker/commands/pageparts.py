@@ -18,6 +18,7 @@ from checker.judgement import ScenarioReport
 from checker.reporting.envelope import Document
 from checker.reporting.html.page import Parts, Proof
 from checker.results import CheckedFile
+from checker.verdict import Verdict
 from model.specification import Scenario
 
 _STATES_MAX = 20_000
@@ -36,12 +37,14 @@ def parts_of(loaded: Loaded, checked: CheckedFile, runner: Runner, wanted: Colle
     """
     tables, why_no_tables = _tables(loaded, checked, runner)
     graph, why_no_graph = _graph(loaded, checked, runner)
+    matrix, unbroken = _matrix(loaded, runner) if "matrix" in wanted else (None, ())
     return Parts(
         tables=tables,
         why_no_tables=why_no_tables,
         graph=graph,
         why_no_graph=why_no_graph,
-        matrix=_matrix(loaded, runner) if "matrix" in wanted else None,
+        matrix=matrix,
+        unbroken=unbroken,
         sweep=_sweep(loaded, runner) if "sweep" in wanted else None,
         mutation=_mutation(loaded, runner) if "mutate" in wanted else None,
         no_view=not loaded.file.specification.views,
@@ -50,12 +53,17 @@ def parts_of(loaded: Loaded, checked: CheckedFile, runner: Runner, wanted: Colle
     )
 
 
-def _matrix(loaded: Loaded, runner: Runner) -> Document:
+def _matrix(loaded: Loaded, runner: Runner) -> tuple[Document, tuple[str, ...]]:
+    """Return the matrix, and the properties that hold with any number of crashes."""
     from checker.commands.matrix import matrix_view, situation_keys
+    from checker.matrix import claims_of
     from checker.reporting.matrix import matrix_document
 
     claim = next(iter(loaded.file.scenarios.values()))
-    return matrix_document(matrix_view(loaded, claim, situation_keys(claim, ""), runner, None))
+    view = matrix_view(loaded, claim, situation_keys(claim, ""), runner, None)
+    holding = (Verdict.HOLDS, Verdict.PROVED)
+    unbroken = tuple(asked.name for asked in claims_of(view.matrix.anywhere) if asked.verdict in holding)
+    return matrix_document(view), unbroken
 
 
 def _sweep(loaded: Loaded, runner: Runner) -> Document | None:

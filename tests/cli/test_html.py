@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from checker.reporting.html.heatmap import heat_map
 from checker.reporting.html.rendering import embedded
 from tests.cli.running import Edit, Killpoint
 
@@ -253,6 +254,27 @@ def test_a_page_weighs_little_more_than_what_it_says(killpoint: Killpoint) -> No
 
     # Style and script are 21 kB, whatever else is on it.
     assert Path("page.html").stat().st_size < 80_000
+
+
+def test_no_mutants_are_no_reassurance(killpoint: Killpoint, edit: Edit) -> None:
+    name = edit(*_FLAWED)  # so that no scenario holds
+    killpoint("check", name, "--html", "page.html", "--with", "mutate")
+
+    words = _page().words
+    assert "There are no mutants" in words
+    assert "No survivor is unexplained" not in words
+
+
+def test_what_a_cut_matrix_does_not_know_is_not_called_unbroken() -> None:
+    matrix: dict[str, object] = {
+        "rows": [],
+        "without_crashes": {"broken": []},
+        "needed": {"a": None, "b": None, "c": 2},
+    }
+
+    found = heat_map(matrix, ["a"])
+
+    assert (found["whole"], found["open"], found["needed"]) == (["a"], ["b"], [(2, "c")])
 
 
 def test_what_was_asked_for_is_on_the_page(killpoint: Killpoint) -> None:

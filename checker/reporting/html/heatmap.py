@@ -11,8 +11,8 @@ Cell = dict[str, str]
 """A style, a sign for the cell, and a sentence."""
 
 
-def heat_map(matrix: Document) -> dict[str, Any]:
-    """Return rows of cells, made of the document of a matrix.
+def heat_map(matrix: Document, whole: Collection[str]) -> dict[str, Any]:
+    """Return rows of cells, made of the document of a matrix; `whole` are the properties that hold with any crashes.
 
     What breaks without any crash says nothing of kill points and is left out, as on a terminal.
     """
@@ -51,7 +51,8 @@ def heat_map(matrix: Document) -> dict[str, Any]:
             for number, row in enumerate(rows, start=1)
         ],
         "needed": sorted((count, name) for name, count in needed.items() if count is not None),
-        "whole": [name for name, count in needed.items() if count is None],
+        "whole": [name for name, count in needed.items() if count is None and name in whole],
+        "open": [name for name, count in needed.items() if count is None and name not in whole],
     }
 
 

@@ -50,6 +50,8 @@ class Parts:
     why_no_graph: str = ""
     why_no_tables: str = ""
     matrix: Document | None = None
+    unbroken: tuple[str, ...] = ()
+    """The properties of the matrix that hold with any number of crashes anywhere."""
     sweep: Document | None = None
     no_view: bool = False
     """Whether the file declares no view to draw a graph through."""
@@ -85,7 +87,7 @@ def page_text(checked: CheckedFile, parts: Parts, command: str) -> str:
             "runs": runs.document(),
             "first": first,
             "parts": parts,
-            "heat": None if parts.matrix is None else heat_map(parts.matrix),
+            "heat": None if parts.matrix is None else heat_map(parts.matrix, parts.unbroken),
             "agreement": "" if checked.compared is None else compared_text(checked.compared),
         },
     )
