@@ -63,5 +63,5 @@ $(VENV)/.installed-reference: pyproject.toml $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,pictures]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,pictures,reference]'
 	@touch $@
