@@ -116,9 +116,7 @@ def test_a_mutant_has_the_graph_of_its_original_exactly_where_it_is_said_to(text
             assert difference.gained or difference.lost, mutant.id
 
 
-def check_same_graph(
-    mutant: Mutant, original: TransitionSystem, system: TransitionSystem, *, expected: bool
-) -> None:
+def check_same_graph(mutant: Mutant, original: TransitionSystem, system: TransitionSystem, *, expected: bool) -> None:
     """Compare all that two systems do, from their initial states on."""
     same = graph(original) == graph(system)
     assert same is expected, f"{mutant.id}: {mutant.before} -> {mutant.after}"
