@@ -120,7 +120,7 @@ def mutate(
     specification: Specification,
     scenario: OnlyScenarios = None,
     operator: Annotated[
-        list[str] | None, typer.Option("--operator", "-o", help="Only this way to change it; may be repeated.")
+        list[str] | None, typer.Option("--operator", help="Only this way to change it; may be repeated.")
     ] = None,
     mutant: Annotated[
         list[str] | None,
