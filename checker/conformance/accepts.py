@@ -10,7 +10,7 @@ that event needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from checker.conformance.adapter import Observation
@@ -72,12 +72,13 @@ class Acceptor:
         recorded: Recorded | None = None,
         limits: Limits | None = None,
         initial: Iterable[State] | None = None,
+        evaluator: Evaluator | None = None,
     ) -> None:
         self.system = system
         self.recorded = recorded or Recorded()
         self.limits = limits or Limits()
         self.comparison = Comparison(system)
-        self.evaluator = Evaluator(system)
+        self.evaluator = evaluator or Evaluator(system)
         starts = system.initial_states if initial is None else initial
         self.stages: list[dict[State, Origin | None]] = [dict.fromkeys(starts)]
         """The possible states after each event, those that hidden steps lead to included."""
@@ -100,22 +101,29 @@ class Acceptor:
         """
         self.comparison.known(event.observed)
         self._close()
+        return None if self.follow(event, self.ways) else Rejection(event, len(self.events) + 1, self.possible)
+
+    def follow(self, event: Event, ways: Callable[[Event, State], Iterable[TraceStep | None]]) -> bool:
+        """Follow an event by what it can be in a state: transitions, or None for nothing that changes the state.
+
+        What then does not agree with what was observed after it is left out. Returns whether anything is left; if
+        nothing is, the event is not followed.
+        """
         stage = len(self.stages) - 1
         following: dict[State, Origin | None] = {}
         for state in self.stages[-1]:
-            for step in self._ways(event, state):
+            for step in ways(event, state):
                 after = state if step is None else step.state
                 if after not in following and self.comparison.agrees(after, event.observed):
                     following[after] = Origin(stage, state, step)
-        if not following:
-            return Rejection(event, len(self.events) + 1, tuple(self.stages[-1]))
-        self.stages.append(following)
-        self.events.append(event)
-        self._closed = False
-        return None
+        if following:
+            self.stages.append(following)
+            self.events.append(event)
+            self._closed = False
+        return bool(following)
 
-    def _ways(self, event: Event, state: State) -> Iterator[TraceStep | None]:
-        """Yield what an event can be in a state: transitions, or None for nothing that changes the state."""
+    def ways(self, event: Event, state: State) -> Iterator[TraceStep | None]:
+        """Yield what an event can be in a state, as `follow` takes it."""
         if event.kind == "observed":
             yield None
             return

@@ -306,7 +306,10 @@ class AuditedAdapter(ABC):
             assert match is not None, "every nonce of this world names the owner"
             seen["by"] = int(match[1])
             seen["malformed"] = decode(lock.data) is None
-        seen["left"] = len(self.run.workspace.remaining())
+        remaining = self.run.workspace.remaining()
+        # The number says which parts are left only where they are taken away in their order.
+        in_order = remaining == list(self.parts)[len(self.parts) - len(remaining) :]
+        seen["left"] = len(remaining) if in_order else str(remaining)
         if not self.overlapped:
             transcripts = {Transcript.OPEN: "active", Transcript.CLOSED: "quiet"}
             seen["transcript"] = transcripts.get(evidence.transcript(), "missing")

@@ -1,16 +1,16 @@
 """In which states the model can be after what has been seen of processes that run, and are killed, by themselves.
 
 Such a process shows the kill points that it comes by, and not how its choices come out. So a `Follower` holds every
-state that explains all that was seen, and forgets those that the next thing excludes: the subset construction of
-`checker.conformance.accepts`, and beside events what a process says by standing, waiting and being gone.
+state that explains all that was seen, and forgets those that the next thing excludes. The algorithm is that of
+`checker.conformance.accepts`, where a log is followed; here it is what a process says by standing, waiting, being gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from checker.conformance.accepts import Acceptor, Origin
+from checker.conformance.accepts import Acceptor
 from checker.conformance.adapter import Action, Observation
 from checker.conformance.eventlog import Event
 from checker.conformance.translation import plain
@@ -54,8 +54,7 @@ class Follower:
     def __init__(self, evaluator: Remembering, initial: Iterable[State]) -> None:
         """Begin in some of the initial states."""
         self.system = evaluator.system
-        self._acceptor = Acceptor(self.system, initial=initial)
-        self._acceptor.evaluator = evaluator
+        self._acceptor = Acceptor(self.system, initial=initial, evaluator=evaluator)
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -101,23 +100,25 @@ class Follower:
         Raises:
             Unexplained: the model does not allow it.
         """
-        place = (action.process, action.step, action.torn, action.instance)
-        self._take(Event(0, action.kind, *place, action.choices, action.faults))
+        self._take(_event_of(action))
+
+    def refuse(self, action: Action) -> None:
+        """See an action refused: the model is in a state in which it does not allow it either.
+
+        Raises:
+            Unexplained: it allows it wherever it may be.
+        """
+        event = _event_of(action)
+        refusing = (state for state in self.states if not any(self._acceptor.steps_of(event, state)))
+        self._keep(refusing, f"refused is {event.text}, which the model allows here")
 
     def crash(self, instance: Instance, label: str, *, torn: bool = False, perhaps: bool = False) -> None:
         """See a process killed before a step or inside it, `perhaps` only.
 
-        Where it begins there may be nothing to lose: then the model has no crash, and nothing happens.
-
         Raises:
             Unexplained: the model does not allow it.
         """
-        event = Event(0, "crash", instance.process, label, torn, instance.number)
-        staying: list[State] = []
-        if not torn and label == self.system.specification.processes[instance.process].start:
-            here = (state for state in self.states if self.label(instance, state) == label)
-            staying = [state for state in here if not self._steps(event, state)]
-        self._take(event, perhaps=perhaps, staying=staying)
+        self._take(Event(0, "crash", instance.process, label, torn, instance.number), perhaps=perhaps)
 
     def leave(self, instance: Instance) -> None:
         """See a process gone that has ended by itself: its memory is lost like that of one that was killed."""
@@ -131,11 +132,10 @@ class Follower:
         Raises:
             Unexplained: a process that is down stays down.
         """
-        down = [state for state in self.states if self.label(instance, state) == CRASHED]
-        if down:
-            self._take(
-                Event(0, "restart", instance.process, instance=instance.number), staying=set(self.states) - {*down}
-            )
+        event = Event(0, "restart", instance.process, instance=instance.number)
+        up = [state for state in self.states if self.label(instance, state) != CRASHED]
+        if len(up) < len(self.states):
+            self._take(event, staying=up)
 
     def rest(self, instance: Instance, *, stopped: bool) -> None:
         """See that a process has nothing to do now, or has `stopped` for good.
@@ -192,25 +192,22 @@ class Follower:
         return any(isinstance(outcome, Transition) and outcome.fair for outcome in outcomes)
 
     def _keep(self, states: Iterable[State], message: str) -> None:
-        stage = len(self._acceptor.stages) - 1
-        self._push({state: Origin(stage, state, None) for state in states}, Event(0, "observed"), message)
+        kept = set(states)
+        self._follow(Event(0, "observed"), lambda _, state: [None] if state in kept else [], message)
 
     def _take(self, event: Event, *, perhaps: bool = False, staying: Collection[State] = ()) -> None:
-        stage = len(self._acceptor.stages) - 1
-        kept = self.states if perhaps else staying
-        following: dict[State, Origin | None] = {state: Origin(stage, state, None) for state in kept}
-        for state in self.states:
-            for step in self._steps(event, state):
-                following.setdefault(step.state, Origin(stage, state, step))
-        self._push(following, event, f"the model does not allow {event.text} here")
+        def ways(event: Event, state: State) -> Iterator[TraceStep | None]:
+            if perhaps or state in staying:
+                yield None
+            yield from self._acceptor.ways(event, state)
 
-    def _steps(self, event: Event, state: State) -> Sequence[TraceStep]:
-        if event.kind == "crash" and self.label(Instance(event.process, event.instance or 0), state) != event.label:
-            return ()
-        return tuple(self._acceptor.steps_of(event, state))
+        self._follow(event, ways, f"the model does not allow {event.text} here")
 
-    def _push(self, following: dict[State, Origin | None], event: Event, message: str) -> None:
-        if not following:
+    def _follow(self, event: Event, ways: Callable[[Event, State], Iterable[TraceStep | None]], message: str) -> None:
+        if not self._acceptor.follow(event, ways):
             raise Unexplained(message)
-        self._acceptor.stages.append(following)
-        self._acceptor.events.append(event)
+
+
+def _event_of(action: Action) -> Event:
+    place = (action.process, action.step, action.torn, action.instance)
+    return Event(0, action.kind, *place, action.choices, action.faults)

@@ -16,7 +16,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from checker.conformance.adapter import Action, Adapter, Ended, Errand, Killable, Launch, Observation, Refused, Setting
+from checker.conformance.adapter import (
+    Action,
+    Adapter,
+    AdapterFailed,
+    Ended,
+    Errand,
+    Killable,
+    Launch,
+    Observation,
+    Refused,
+    Setting,
+)
 from checker.conformance.driver import asking
 from checker.conformance.following import Follower, Instance, Remembering, Unexplained
 from checker.conformance.forking import ChildFailed
@@ -241,6 +252,10 @@ class _Run:
         self._tally.reached.update(ended.points)
         self.visits += len(ended.points)
         killed = ended.how == "killed"
+        if killed != (len(ended.points) == kill_at):
+            # Only somebody else's adapter can say so: ours read it off the wait status.
+            told = f"{ended.how} after {len(ended.points)} kill points"
+            raise AdapterFailed(f"{launch.process} was to be killed at {kill_at or 'none'}, and it says: {told}")
         if killed:
             kill = Kill(launch.process, launch.instance, ended.points[-1], self.visits, again=bool(self.kills))
             self.kills.append(kill)
@@ -255,15 +270,20 @@ class _Run:
         return killed
 
     def _perform(self, action: Action) -> None:
-        """Let others do something, unless the system refuses."""
+        """Let others do something; what the model does not allow the system may refuse, and nothing has changed."""
+        refused = False
         try:
             with asking(f"in {action.kind} {action.id}"):
                 self._adapter.perform(action)
         except Refused:
-            return
-        if action.kind != "restart":
-            self._come_back(Instance(action.process, action.instance))
-        self._follower.act(action)
+            refused = True
+        instance = Instance(action.process, action.instance)
+        if refused and instance not in self._gone:  # of one that is gone nobody knows where it would stand
+            self._follower.refuse(action)
+        elif not refused:
+            if action.kind != "restart":
+                self._come_back(instance)
+            self._follower.act(action)
         self._observe()
 
     def _come_back(self, instance: Instance) -> None:

@@ -141,27 +141,35 @@ def wander(
 ) -> Wandered:
     """Walk at random, from the initial states in turn; the same seed gives the same walks.
 
+    What has ended walks before their length is drawn more seldom, so that others come further.
+
     Raises:
         AdapterFailed: the adapter is at fault.
         UnknownSetting: the system has no such parameter, variant or defect.
     """
     random = Random(seed)  # noqa: S311 - nothing is to be kept secret
     result = Wandered()
+    ends: Counter[str] = Counter()
+    """After which actions there was nothing to do any more: a cancellation that is always possible ends every walk."""
     for number in range(walks):
         result.cut = stop()
         if result.cut:
             break
         walk = start(initial[number % len(initial)])
         offers = list(walk.offers())
+        last: Action | None = None
         while offers and walk.rejection is None and walk.taken < length and not result.cut:
-            weights = [_RARE if action.kind == "crash" else 1.0 for action in offers]
+            weights = [(_RARE if each.kind == "crash" else 1.0) / (1 + ends[str(each)]) ** 2 for each in offers]
             taken, action = walk.taken, random.choices(offers, weights)[0]
             walk.take(action)
             if walk.taken > taken:
                 offers = list(walk.offers())
+                last = action
             else:
                 offers.remove(action)  # refused: something else then, until there is nothing else
             result.cut = stop()
+        if not offers and last is not None:
+            ends[str(last)] += 1
         result.walks += 1
         result.taken += walk.taken
         result.refused += walk.refused

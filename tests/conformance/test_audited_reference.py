@@ -20,6 +20,7 @@ pytest.importorskip("fcntl", reason="leases are `flock` locks")
 from model.reference.audited_recovery import files
 from model.reference.audited_recovery.commands import Answered, command
 from model.reference.audited_recovery.defects import ReleaseByBytes
+from model.reference.audited_recovery.evidence import Liveness
 from model.reference.audited_recovery.files import Draft
 from model.reference.audited_recovery.judgement import Refusal
 from model.reference.audited_recovery.ledger import Operation, Outcome
@@ -428,3 +429,15 @@ def test_a_forced_reclaim_retires_a_dead_lock_and_leaves_one_event(run: Run, dea
     assert run.lock.observe() is None
     events = (run.root / "provider-ledger").read_text().splitlines()
     assert [json.loads(event)["liveness"] for event in events] == ["unknown"]
+
+
+def test_an_execution_that_ended_amid_its_beginning_has_left_evidence_of_activity(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(_: object, __: object) -> None:
+        raise InterruptedError
+
+    monkeypatch.setattr("model.reference.audited_recovery.evidence.EvidenceFiles.bind", killed)
+    with pytest.raises(InterruptedError):
+        run.evidence.begin()
+    assert run.evidence.look().liveness() is Liveness.ACTIVE

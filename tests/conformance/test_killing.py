@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from checker.conformance.adapter import Errand, Launch
+from checker.conformance.adapter import Action, AdapterFailed, Ended, Errand, Launch, Refused
 from checker.conformance.killing import KillableAdapter
 from checker.conformance.scenarios import How, Killed, NoErrand, kill_scenario
 from checker.engines import oracle
@@ -164,3 +165,48 @@ def test_a_process_that_never_starts_again_is_not_launched_again() -> None:
     assert not killed.refuted
     page = killed.errands["page"]
     assert (page.runs, page.kills, page.processes) == (1 + 3, 3, 4)
+
+
+class Unwilling(Adapter):
+    """It does nothing that others are asked to do."""
+
+    def perform(self, action: Action) -> None:
+        raise Refused(action.id)
+
+
+def test_a_refusal_of_what_the_model_allows_is_found() -> None:
+    with contextlib.closing(Unwilling()) as made:
+        killed = _kill(made, DELIVERY, errands=["order"])
+    assert killed.failed is not None
+    assert killed.failed.message == "refused is step customer.ask of instance 0, which the model allows here"
+
+
+class Insistent(Adapter):
+    """It asks again what was asked for already."""
+
+    def errands(self) -> Sequence[Errand]:
+        ask = Action("step", "customer", 0, "ask")
+        return [Errand("order", (ask, ask, Launch("worker"), ask))]
+
+
+def test_a_refusal_of_what_the_model_does_not_allow_either_is_passed_over() -> None:
+    with contextlib.closing(Insistent()) as made:
+        assert _kill(made, DELIVERY, kills=1, errands=["order"]).failed is None
+
+
+class Untruthful(Press):
+    """It tells other ends than those that it was asked for."""
+
+    def __init__(self, points: int, how: Literal["killed", "stopped"]) -> None:
+        super().__init__()
+        self.end = Ended(how, ("press.rest", "press.print", "press.print.torn")[:points])
+
+    def launch(self, launch: Launch, kill_at: int | None) -> Ended:
+        ended = super().launch(launch, kill_at)
+        return ended if kill_at is None else self.end
+
+
+@pytest.mark.parametrize(("points", "how"), [(0, "killed"), (2, "killed"), (1, "stopped")])
+def test_a_kill_that_was_none_or_elsewhere_is_not_believed(points: int, how: Literal["killed", "stopped"]) -> None:
+    with pytest.raises(AdapterFailed, match=f"was to be killed at 1, and it says: {how} after {points}"):
+        _kill(Untruthful(points, how), TEXT, kills=1)

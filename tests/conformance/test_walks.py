@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker.conformance.accepts import Rejection
-from checker.conformance.adapter import Action
+from checker.conformance.adapter import Action, Refused, Setting
 from checker.conformance.graph import build
 from checker.conformance.paths import shortest
 from checker.conformance.walks import Walk, Wandered, shortened, wander
@@ -122,6 +122,41 @@ def test_what_is_decided_beforehand_and_never_comes_up_is_no_difference() -> Non
         assert walk.rejection is None
     walk.take(Action("step", "clerk", 0, "pick", ("gold", "red")))
     assert rejection_of(Wandered(failed=walk)).event.choices == ("gold", "red")
+
+
+class Quitting(Office):
+    """It can close for good at any time; nothing happens after that."""
+
+    def reset(self, setting: Setting) -> None:
+        super().reset(setting)
+        self.closed_for_good = False
+
+    def perform(self, action: Action) -> None:
+        if self.closed_for_good:
+            raise Refused("closed")
+        if action.id == "chief.empty":
+            self.closed_for_good = True
+        super().perform(action)
+
+
+def test_what_ends_a_walk_early_is_drawn_more_seldom_and_others_come_further() -> None:
+    system = TransitionSystem.of(BASELINE)
+    quitting = Quitting()
+
+    def walked(walks: int) -> Wandered:
+        return wander(
+            lambda initial: Walk(BASELINE, system, quitting, initial=initial),
+            system.initial_states,
+            str,
+            seed=1,
+            walks=walks,
+            length=40,
+        )
+
+    # Drawn like any other action it would end a walk after four or so, and one in ten thousand would have its length.
+    found = walked(100)
+    assert found.failed is None
+    assert found.taken - walked(50).taken > 50 * 20
 
 
 def test_hypothesis_walks_an_honest_system() -> None:
