@@ -284,10 +284,10 @@ class Adapter:
         return offers
 
     def _reconcile(self, action: Action) -> None:
-        if "stale_lookup" in action.faults:
-            self._here.provider.plan_look_up(Sight.MISS)
         if self._record.phase in (Phase.LEASED, Phase.DONE):
             raise Refused("the work is out of an operator's reach, and nobody is asked")
+        if "stale_lookup" in action.faults:
+            self._here.provider.plan_look_up(Sight.MISS)
         self._control(Operation.RECONCILE, self._here.verifier(WORK, self._record.attempts, None))
 
     def _control(self, operation: Operation, evidence: Evidence | None) -> None:
