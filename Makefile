@@ -25,7 +25,7 @@ conform: $(VENV)/.installed-reference ## hold the implementations against spec/ 
 	$(BIN)/killpoint conform --defects
 	$(BIN)/killpoint kill --defects
 
-test: $(VENV)/.installed-test ## lint, type-check, check the import contracts, run the tests
+test: $(VENV)/.installed-test ## lint, type-check, check the import contracts, run the tests (those of pages in Chromium where it is)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

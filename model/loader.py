@@ -298,15 +298,15 @@ class _FileLoader:
                 message = f"{quoted(name)} names no mutant"
                 help_text = "a mutant is named `place/operator`, or `place/operator/text`; `*` stands for any text"
                 self.diagnostics.report(Code.EQUIVALENT_UNKNOWN, message, span, help=help_text)
-            elif "*" in variant or "*" in place or self.declarations.excuses(variant):
-                continue
+            elif "*" in variant or "*" in place or self.diagnostics.has_errors:
+                continue  # what has failed may have been the place
             elif variant and variant not in self.variants:
                 message = f"no variant is named {quoted(variant)}"
                 self.diagnostics.report(Code.UNKNOWN_VARIANT, message, span, help=did_you_mean(variant, self.variants))
             else:
                 declared = self.variants[variant][1] if variant else base
                 places = _places_of(declared)
-                if place not in places and not declared.incomplete and not declared.failed:
+                if place not in places:
                     message = f"{quoted(place)} is no step, row or definition"
                     self.diagnostics.report(Code.EQUIVALENT_UNKNOWN, message, span, help=did_you_mean(place, places))
 

@@ -9,6 +9,7 @@ to whoever runs this.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checker.backends.smt.solvers import SOLVERS, solver_version
@@ -25,12 +26,26 @@ def remember(cache: Cache, found: Rechecked) -> None:
         cache.write(_key(found.sha256), document)
 
 
-def remembered(cache: Cache, claim: str) -> frozenset[str] | None:
-    """Return the properties shown by a certificate of the claim with this hash; None where none was checked again."""
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is known of a certificate: the properties it shows, the hash of its obligations, and who confirmed them."""
+
+    shown: frozenset[str]
+    obligations: str
+    solvers: tuple[str, ...]
+
+
+def remembered(cache: Cache, claim: str) -> Remembered | None:
+    """Return what is known of a certificate of the claim with this hash; None where none was checked again."""
     document = cache.read(_key(claim))
     if document is None or not isinstance(document.get("shown"), list):
         return None
-    return frozenset(str(name) for name in document["shown"])
+    solvers = document.get("solvers")
+    return Remembered(
+        frozenset(str(name) for name in document["shown"]),
+        str(document.get("obligations", "")),
+        tuple(map(str, solvers)) if isinstance(solvers, list) else (),
+    )
 
 
 def _key(claim: str) -> str:

@@ -59,6 +59,14 @@ def check(
     markdown: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="Also write Markdown, for the summary of a job.")
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Also write a page (*.html), or one each into a directory."),
+    ] = None,
+    parts: Annotated[
+        list[str] | None,
+        typer.Option("--with", metavar="PART,…", help="Further parts of the page: matrix, sweep, mutate."),
+    ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json-file", metavar="FILE", help="Also write what `--json` prints.")
     ] = None,
@@ -80,6 +88,7 @@ def check(
         from checker.commands.check import CheckOptions, run
         from checker.commands.choices import positive, raise_if_any
         from checker.commands.exports import Exports
+        from checker.commands.pages import pages_of
 
         raise_if_any(positive("--paranoid-states", paranoid_states))
         chosen = CheckOptions(
@@ -93,6 +102,7 @@ def check(
             paranoid_states if paranoid else 0,
             certify,
             Exports(junit, sarif, markdown, json_file),
+            pages_of(html, parts or ()),
         )
         return run(chosen, running_options(max_states, timeout, workers, engine, no_cache=no_cache, bound=bound))
 
@@ -110,7 +120,7 @@ def mutate(
     specification: Specification,
     scenario: OnlyScenarios = None,
     operator: Annotated[
-        list[str] | None, typer.Option("--operator", "-o", help="Only this way to change it; may be repeated.")
+        list[str] | None, typer.Option("--operator", help="Only this way to change it; may be repeated.")
     ] = None,
     mutant: Annotated[
         list[str] | None,

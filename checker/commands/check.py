@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from checker.commands.answers import print_document, say, unwritable, warn, writ
 from checker.commands.choices import all_properties, check_names, raise_if_any
 from checker.commands.exports import NO_EXPORTS, Exports
 from checker.commands.inputs import Loaded, load_all
+from checker.commands.pages import Pages, check_page_count
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
 from checker.identity import certified_hash
@@ -45,6 +47,7 @@ class CheckOptions:
     """States of each claim in which the engines are compared, before anything is judged; 0 for no comparison."""
     certify: bool = False
     exports: Exports = NO_EXPORTS
+    pages: Pages | None = None
 
     @property
     def narrowed(self) -> bool:
@@ -68,7 +71,11 @@ def run(options: CheckOptions, running: RunOptions) -> ExitCode:
         systems = systems_of(chosen, running.bound)
     except BadInput as error:
         options.exports.write_refusal(error)
+        if options.pages is not None:
+            options.pages.write_refusal(error)
         raise
+    if options.pages is not None:
+        check_page_count(options.pages, len(chosen))
     if not options.as_json:
         warn(each for each, _ in chosen.values())
     checked = _check(options, running, chosen, systems)
@@ -81,6 +88,9 @@ def run(options: CheckOptions, running: RunOptions) -> ExitCode:
     if options.itf is not None:
         _write_itf(options.itf, chosen, checked)
     options.exports.write(checked, code)
+    if options.pages is not None:
+        known = [_with_proofs(each, running.cache) for each in checked]
+        options.pages.write([each for each, _ in chosen.values()], known, running, _narrowing(options))
     _refresh_reports(options, running, checked)
     return code
 
@@ -133,7 +143,8 @@ def _with_proofs(checked: CheckedFile, cache: Cache) -> CheckedFile:
 
 def _shown(checked: CheckedFile, report: ScenarioReport, cache: Cache) -> frozenset[str]:
     claim = certified_hash(checked.file.source, checked.claim(report), report.exploration.system)
-    return remembered(cache, claim) or frozenset()
+    known = remembered(cache, claim)
+    return frozenset() if known is None else known.shown
 
 
 def _choose(options: CheckOptions, loaded: Sequence[Loaded]) -> dict[str, tuple[Loaded, dict[str, Scenario]]]:
@@ -184,6 +195,13 @@ def _write_itf(
             write_itf(path, chosen[each.file.source.file][0], shown)
             return
     say(f"{path} is not written: nothing breaks undeclared")
+
+
+def _narrowing(options: CheckOptions) -> str:
+    """Return the options that change what a page says of a file, as they are typed."""
+    named = [("-s", options.scenarios), ("-p", options.properties), ("-m", options.mutants)]
+    words = [f" {option} {shlex.quote(name)}" for option, names in named for name in names]
+    return "".join(words) + " --paranoid" * bool(options.compared)
 
 
 def _refresh_reports(options: CheckOptions, running: RunOptions, checked: Sequence[CheckedFile]) -> None:

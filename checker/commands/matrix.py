@@ -56,18 +56,15 @@ def run(options: MatrixOptions, running: RunOptions) -> ExitCode:
     claim = one_claim(loaded, options.scenario, options.mutant)
     for name in options.properties:
         one_property(claim, name)
-    keys = _keys(claim, options.view)
+    keys = situation_keys(claim, options.view)
     system = systems_of({loaded.file.source.file: (loaded, {claim.name: claim})}, running.bound)
     points = points_of(next(iter(next(iter(system.values())).values())))
     course = _course(options.cell, points)
     if not options.as_json:
         warn([loaded])
     with Runner(running) as runner:
-        asked = tuple(options.properties) or None
-        made = matrix(
-            loaded.file, claim, lambda claims: judged(loaded, claims, runner, asked), pairs=len(points) <= PAIRS_MAX
-        )
-        shown = MatrixView(loaded.file, claim, made, keys, *_consulted(loaded, claim, keys, runner))
+        shown = matrix_view(loaded, claim, keys, runner, tuple(options.properties) or None)
+        made = shown.matrix
         cell = made.cell(course) if course else None
         witness = _witness(loaded, claim, cell, runner) if cell is not None and not options.as_json else None
     if options.as_json:
@@ -76,6 +73,19 @@ def run(options: MatrixOptions, running: RunOptions) -> ExitCode:
     output = standard_output()
     output.lines(cell_lines(shown, cell, witness, output.width) if cell else matrix_lines(shown, output.width))
     return made.exit_code
+
+
+def matrix_view(
+    loaded: Loaded, claim: Scenario, keys: tuple[str, ...], runner: Runner, properties: tuple[str, ...] | None
+) -> MatrixView:
+    """Make the matrix of a claim, and look at what crashes leave of some variables.
+
+    Raises:
+        EngineDisagreement: the evaluator contradicts the engine.
+    """
+    pairs = len(points_of(TransitionSystem.of(claim))) <= PAIRS_MAX
+    made = matrix(loaded.file, claim, lambda claims: judged(loaded, claims, runner, properties), pairs=pairs)
+    return MatrixView(loaded.file, claim, made, keys, *_consulted(loaded, claim, keys, runner))
 
 
 def judged(
@@ -90,7 +100,7 @@ def judged(
     return [judge_scenario(claim, explored[claim.name], properties) for claim in claims]
 
 
-def _keys(claim: Scenario, view: str) -> tuple[str, ...]:
+def situation_keys(claim: Scenario, view: str) -> tuple[str, ...]:
     """Return the variables that say what a recovery sees; none where nothing says which."""
     views = claim.specification.views
     if not view and not views:

@@ -56,21 +56,41 @@ def run(options: MutateOptions, running: RunOptions) -> ExitCode:
         BadInput: the file or an option is wrong.
         EngineDisagreement: the evaluator contradicts an engine.
     """
-    started = time.monotonic()
     loaded = load_one(options.specification)
     claims = _claims(options, loaded, running.bound)
     if not options.as_json:
         warn([loaded])
     with Runner(running) as runner:
-        held, left_out = _held(loaded, claims, running, runner)
-        mutants = _mutants(options, loaded, held)
-        decider = Decider(mutants, held, runner.limits, runner.progress.tell)
-        decider.run()
-        apply_reasons(loaded.file, decider.decided)
-        survivors = [each for each in decider.decided if each.fate is Fate.SURVIVED]
-        explain(survivors, held, runner.limits, runner.progress.tell)
-        interrupted = runner.interrupted
-    report = MutationReport(
+        report = _report(options, loaded, claims, runner)
+    code = exit_code(report, fail_on_survivors=options.fail_on_survivors)
+    if options.as_json:
+        print_document("mutate", code, mutation_document(loaded.file, report))
+    else:
+        output = standard_output()
+        output.lines(mutation_lines(report, output.width, detailed=bool(options.mutants)))
+    return code
+
+
+def mutated(loaded: Loaded, runner: Runner) -> MutationReport:
+    """Make all mutants of a specification, and decide them.
+
+    Raises:
+        EngineDisagreement: the evaluator contradicts an engine.
+    """
+    options = MutateOptions(loaded.file.source.file)
+    return _report(options, loaded, _claims(options, loaded, runner.options.bound), runner)
+
+
+def _report(options: MutateOptions, loaded: Loaded, claims: Mapping[str, Scenario], runner: Runner) -> MutationReport:
+    started = time.monotonic()
+    held, left_out = _held(loaded, claims, runner.options, runner)
+    mutants = _mutants(options, loaded, held)
+    decider = Decider(mutants, held, runner.limits, runner.progress.tell)
+    decider.run()
+    apply_reasons(loaded.file, decider.decided)
+    survivors = [each for each in decider.decided if each.fate is Fate.SURVIVED]
+    explain(survivors, held, runner.limits, runner.progress.tell)
+    return MutationReport(
         file=loaded.file.source.file,
         protocol=loaded.file.specification.name,
         title=loaded.file.specification.title,
@@ -80,16 +100,9 @@ def run(options: MutateOptions, running: RunOptions) -> ExitCode:
         stale=stale_reasons(loaded.file, decider.decided, whole=not options.narrowed),
         left_out=left_out,
         narrowed=options.narrowed,
-        unfinished="interrupted" if interrupted else "",
+        unfinished="interrupted" if runner.interrupted else "",
         seconds=time.monotonic() - started,
     )
-    code = exit_code(report, fail_on_survivors=options.fail_on_survivors)
-    if options.as_json:
-        print_document("mutate", code, mutation_document(loaded.file, report))
-    else:
-        output = standard_output()
-        output.lines(mutation_lines(report, output.width, detailed=bool(options.mutants)))
-    return code
 
 
 def exit_code(report: MutationReport, *, fail_on_survivors: bool) -> ExitCode:

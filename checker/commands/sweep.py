@@ -13,7 +13,7 @@ from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions
 from checker.reporting.output import standard_output
 from checker.reporting.sweep import sweep_document, sweep_lines
-from checker.sweep import sweep
+from checker.sweep import Swept, sweep
 from checker.verdict import ExitCode
 from model.diagnostics import Code, Diagnostic, quoted
 from model.specification import Scenario, Sweep
@@ -41,21 +41,26 @@ def run(options: SweepOptions, running: RunOptions) -> ExitCode:
     raise_if_any(check_names(options.properties, all_properties([loaded]), Code.NO_SUCH_PROPERTY, "property"))
     if not options.as_json:
         warn([loaded])
-    claim = _fixed(loaded, declared)
     with Runner(running) as runner:
-        swept = sweep(
-            declared,
-            claim,
-            lambda claims: judged(loaded, claims, runner, None),
-            options.properties,
-            verify=options.verify,
-        )
+        swept = swept_of(loaded, declared, runner, options.properties, verify=options.verify)
     if options.as_json:
         print_document("sweep", swept.exit_code, sweep_document(loaded.file, swept))
     else:
         output = standard_output()
         output.lines(sweep_lines(loaded.file, swept, output.width))
     return swept.exit_code
+
+
+def swept_of(
+    loaded: Loaded, declared: Sweep, runner: Runner, properties: Sequence[str] = (), *, verify: bool = False
+) -> Swept:
+    """Try all combinations of a sweep.
+
+    Raises:
+        EngineDisagreement: an exploration contradicts what was concluded.
+    """
+    claim = _fixed(loaded, declared)
+    return sweep(declared, claim, lambda claims: judged(loaded, claims, runner, None), properties, verify=verify)
 
 
 def _declared(loaded: Loaded) -> Sweep:

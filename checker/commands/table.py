@@ -12,6 +12,7 @@ from checker.commands.inputs import Loaded, load_one
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions
 from checker.engines.consultations import Consultations
+from checker.reporting.envelope import Document
 from checker.reporting.output import standard_output
 from checker.reporting.tables import table_lines, tables_document
 from checker.tables import table_report
@@ -54,20 +55,28 @@ def run(options: TableOptions, running: RunOptions) -> ExitCode:
     if not options.as_json:
         warn([loaded])
     with Runner(running) as runner:
-        consulted = _consulted(loaded, claim, names, runner)
-    relation = Relation(system)
-    reports = [table_report(name, system, relation, consulted) for name in names]
-    code = worst(report.exit_code for report in reports)
-    variant = claim.variant if claim is not None else ""
-    document = tables_document(
-        loaded.file, system, reports, scenario=claim.name if claim is not None else "", variant=variant
-    )
+        document, code = tables_of(loaded, claim, names, runner)
     if options.as_json:
         print_document("table", code, document)
         return code
     output = standard_output()
     output.lines(table_lines(document, output.width))
     return code
+
+
+def tables_of(loaded: Loaded, claim: Scenario | None, names: list[str], runner: Runner) -> tuple[Document, ExitCode]:
+    """Return what there is to say of some tables under a scenario, or under all of them.
+
+    Raises:
+        BadInput: there is no such system.
+    """
+    system = _system(loaded, claim)
+    consulted = _consulted(loaded, claim, names, runner)
+    relation = Relation(system)
+    reports = [table_report(name, system, relation, consulted) for name in names]
+    scenario, variant = ("", "") if claim is None else (claim.name, claim.variant)
+    document = tables_document(loaded.file, system, reports, scenario=scenario, variant=variant)
+    return document, worst(report.exit_code for report in reports)
 
 
 def _system(loaded: Loaded, claim: Scenario | None) -> TransitionSystem:

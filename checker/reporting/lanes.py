@@ -39,7 +39,7 @@ class Conclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class Row:
     """One line: what happens, in which lanes with which sign, and what changes."""
 
     action: Line
@@ -63,6 +63,12 @@ def transition_items(system: TransitionSystem, before: State, step: TraceStep) -
     """Return what one transition is called, and what it changes."""
     row = _Drawing(system, Finding(1, Trace(before, (step,))), 0).rows[1]
     return row.action, list(row.items)
+
+
+def drawn_rows(system: TransitionSystem, finding: Finding) -> tuple[list[str], list[Row]]:
+    """Return the lanes of a trace, and a row for its start and for each transition, for who draws them elsewhere."""
+    drawing = _Drawing(system, finding, 0)
+    return drawing.lanes, drawing.rows
 
 
 class _Drawing:
@@ -91,7 +97,7 @@ class _Drawing:
                 yield (*rest, ("bad", "from here it goes round for ever"))
         yield from self._end(conclusion, margin)
 
-    def _row(self, start: Line, rest: Line, row: _Row, column: int) -> Iterator[Line]:
+    def _row(self, start: Line, rest: Line, row: Row, column: int) -> Iterator[Line]:
         """Yield a row with its changes from a column on; an action that is too long pushes them to the right."""
         if cells(start) <= column - 2:
             yield from flowed(aligned(start, column), row.items, width=self.width, rest=aligned(rest, column))
@@ -129,15 +135,15 @@ class _Drawing:
 
     # -- rows -----------------------------------------------------------------------------------------------------
 
-    def _rows(self) -> list[_Row]:
+    def _rows(self) -> list[Row]:
         states = self.trace.states
-        rows = [_Row((("dim", "start"),), {}, tuple(self._start_items()))]
+        rows = [Row((("dim", "start"),), {}, tuple(self._start_items()))]
         rows += [self._of(before, step) for before, step in zip(states, self.trace.steps, strict=False)]
         if self.trace.failing is not None:
             action = self.trace.failing
             lane = self._lane(action.process, action.instance)
             text = f"{lane}.{action.label}" if action.kind == "step" else "".join(self._crash_words(action))
-            rows.append(_Row((("bad", text),), {lane: ("bad", "●")}, ((("bad", "cannot be completed"),),)))
+            rows.append(Row((("bad", text),), {lane: ("bad", "●")}, ((("bad", "cannot be completed"),),)))
         return rows
 
     def _start_items(self) -> Iterator[Line]:
@@ -154,7 +160,7 @@ class _Drawing:
         slot = self.system.slots[number]
         return slot.name.startswith(f"{slot.lane}.")
 
-    def _of(self, before: State, step: TraceStep) -> _Row:
+    def _of(self, before: State, step: TraceStep) -> Row:
         if step.action.kind == "crash":
             return self._crash(before, step)
         if step.action.kind == "restart":
@@ -164,7 +170,7 @@ class _Drawing:
         signs, changes = self._changes(actor, before, step, self._forgets(action, step.state))
         items: list[Line] = [((("fault", f"FAULT {fault}")),) for fault in step.faults]
         signs[actor] = ("fault", "●") if step.faults else ("actor", "●")
-        return _Row(self._action(actor, step), signs, (*items, *changes))
+        return Row(self._action(actor, step), signs, (*items, *changes))
 
     def _changes(
         self, actor: str, before: State, step: TraceStep, forgotten: frozenset[int]
@@ -205,7 +211,7 @@ class _Drawing:
                 pieces.append(("dim", f" → {label}"))
         return tuple(pieces)
 
-    def _crash(self, before: State, step: TraceStep) -> _Row:
+    def _crash(self, before: State, step: TraceStep) -> Row:
         action = step.action
         actor = self._lane(action.process, action.instance)
         process = self.system.specification.processes[action.process]
@@ -227,17 +233,17 @@ class _Drawing:
         )
         memory = frozenset(self.system.memory_slots(process, action.instance))
         signs, changes = self._changes(actor, before, step, memory)
-        return _Row(text, {**signs, actor: ("crash", "✖")}, (*changes, *items))
+        return Row(text, {**signs, actor: ("crash", "✖")}, (*changes, *items))
 
     def _crash_words(self, action: Action) -> tuple[str, str]:
         name = "CRASH" if action.fault == "crash" else f"CRASH ({action.fault})"
         place = "inside" if action.torn else "before"
         return f"{name} of {self._lane(action.process, action.instance)}", f" {place} {action.label}"
 
-    def _restart(self, step: TraceStep) -> _Row:
+    def _restart(self, step: TraceStep) -> Row:
         actor = self._lane(step.action.process, step.action.instance)
         start = self.system.specification.processes[step.action.process].start
-        return _Row((("actor", f"{actor} restarts"), ("dim", f" → {start}")), {actor: ("actor", "●")}, ())
+        return Row((("actor", f"{actor} restarts"), ("dim", f" → {start}")), {actor: ("actor", "●")}, ())
 
     def _forgets(self, action: Action, after: State) -> frozenset[int]:
         """Return what changes only because the process is back at its first step, or has stopped."""

@@ -16,6 +16,7 @@ from checker.cli import main
 
 EXPECTED = Path(__file__).parent / "expected"
 DATA = Path(__file__).parents[1] / "cli" / "data"
+CLASSICS = Path(__file__).resolve().parents[2] / "spec" / "classics"
 LAMP = DATA / "lamp.yaml"
 BREAKS = "breaks: [lit_once], because: the reply is lost"
 EDITS = {
@@ -60,9 +61,12 @@ COMMANDS = {
     "show-crashes": (WIDE, ["show", "page.yaml"]),
     "show-narrow": (NARROW, ["show", "lamp.yaml"]),
     "explore": (WIDE, ["explore", "lamp.yaml", "--set", "careful=false", "--allow", "crash=1@hand.record"]),
-    "mutate": (WIDE, ["mutate", "two_phase_commit"]),
+    "mutate": (WIDE, ["mutate", "two_phase_commit.yaml"]),
     "mutate-narrow": (NARROW, ["mutate", "lamp.yaml", "--scenario", "baseline"]),
-    "mutate-one": (NARROW, ["mutate", "two_phase_commit", "--mutant", "transaction_manager.hear_prepared/skip-step"]),
+    "mutate-one": (
+        NARROW,
+        ["mutate", "two_phase_commit.yaml", "--mutant", "transaction_manager.hear_prepared/skip-step"],
+    ),
     "explain": (WIDE, ["explain", "KP902"]),
 }
 
@@ -77,6 +81,7 @@ def test_a_person_sees(
     monkeypatch.setenv("KILLPOINT_CACHE", str(tmp_path / "cache"))
     for name_of_file in ("lamp.yaml", "page.yaml"):
         shutil.copy(DATA / name_of_file, tmp_path / name_of_file)
+    shutil.copy(CLASSICS / "two_phase_commit.yaml", tmp_path)
     for edited, (old, new) in EDITS.items():
         assert old in LAMP.read_text(encoding="utf-8")
         (tmp_path / edited).write_text(LAMP.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")

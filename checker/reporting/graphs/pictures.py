@@ -21,15 +21,15 @@ _MARGIN = 24
 _FARTHEST = 70
 """How far what is said may stand from its arrow, in pixels."""
 _STYLE = """
-  text { font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #1d2533; }
-  .title { font-weight: bold; }
-  .box { fill: #ffffff; stroke: #5b677a; stroke-width: 1.2; }
-  .initial { stroke-width: 3; }
-  .breaks { fill: #fdecec; stroke: #c62828; stroke-width: 2; }
-  .way { fill: none; stroke: #5b677a; stroke-width: 1.4; marker-end: url(#arrow); }
-  .crash { stroke: #b26a00; stroke-dasharray: 6 4; }
-  .said { font-size: 10px; fill: #3b4658; }
-  .under { fill: #ffffff; }
+  .killpoint-graph text { font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #1d2533; }
+  .killpoint-graph .title { font-weight: bold; }
+  .killpoint-graph .box { fill: #ffffff; stroke: #5b677a; stroke-width: 1.2; }
+  .killpoint-graph .initial { stroke-width: 3; }
+  .killpoint-graph .breaks { fill: #fdecec; stroke: #c62828; stroke-width: 2; }
+  .killpoint-graph .way { fill: none; stroke: #5b677a; stroke-width: 1.4; marker-end: url(#arrow); }
+  .killpoint-graph .crash { stroke: #b26a00; stroke-dasharray: 6 4; }
+  .killpoint-graph .said { font-size: 10px; fill: #3b4658; }
+  .killpoint-graph .under { fill: #ffffff; }
 """
 
 
@@ -69,7 +69,8 @@ def svg(projection: Projection, title: str, *, loops: bool = False) -> str:
         *(_said(passage, edge) for passage, edge in zip(drawn, layout.edges, strict=True)),
     ]
     view = f"{left:.0f} {top:.0f} {width:.0f} {height:.0f}"
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{width:.0f}" height="{height:.0f}">'
+    extent = f'width="{width:.0f}" height="{height:.0f}"'
+    head = f'<svg class="killpoint-graph" xmlns="http://www.w3.org/2000/svg" viewBox="{view}" {extent}>'
     background = f'<rect x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'
     arrow = (
         '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" '
