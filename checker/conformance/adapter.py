@@ -136,7 +136,8 @@ class Launch:
 class Errand:
     """A run worth killing: launches and what others do between them, in order.
 
-    A launch that is killed is launched again, which is the recovery; an action that the system refuses is passed over.
+    A launch that is killed is launched again, which is the recovery; an action that the system refuses is passed over
+    where the model does not allow it either.
     """
 
     name: str

@@ -65,6 +65,14 @@ def test_hidden_steps_are_filled_in(capsys: Capture, tmp_path: Path) -> None:
     assert document["lines"] == [None, None, 2, None, None, None, None, 3]
 
 
+def test_what_a_log_says_that_it_records_did_not_happen_unrecorded(capsys: Capture, tmp_path: Path) -> None:
+    log = written(tmp_path, STAMP_ONLY, {"observed": {"stamps": 1}})
+    done = ran(capsys, "accepts", STAMPS, log)
+
+    assert done.code == 1
+    assert "nothing explains line 2," in done.words
+
+
 @pytest.mark.parametrize(
     ("change", "line", "reason"),
     [

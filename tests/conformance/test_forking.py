@@ -137,3 +137,8 @@ def test_a_fork_takes_milliseconds(zygote: Zygote) -> None:
     for _ in range(50):
         zygote.run(f"{MODULE}:walk", ["worker.rest"], kill_at=1)
     assert (time.perf_counter() - started) / 50 < 0.1  # 5 ms on an idle machine
+
+
+def test_no_other_signal_is_taken_for_a_kill(zygote: Zygote) -> None:
+    with pytest.raises(ChildFailed, match=f"ended with signal {int(signal.SIGTERM)}"):
+        zygote.run(f"{MODULE}:end_more_gently", None, kill_at=1)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from checker.conformance.adapter import (
@@ -27,17 +26,15 @@ from checker.conformance.adapter import (
 )
 from checker.conformance.forking import ComeBy, Zygote, quick_directory
 from checker.conformance.generators import Generators
-from model.reference.operator_control.arbitration import Identity, Snapshot
+from checker.conformance.requests import OPERATOR, RESULTS, WORK, Requests, number_of
+from model.reference.operator_control.arbitration import Identity
 from model.reference.operator_control.channel import Plan, Sight
-from model.reference.operator_control.controls import Operation, Receipt, Request, Result, Version
+from model.reference.operator_control.controls import Operation, Receipt, Request, Result
 from model.reference.operator_control.defects import DEFECTS
 from model.reference.operator_control.deployment import Deployment, Parts
 from model.reference.operator_control.records import Cause, Delivery, Epochs, Intent, Limits, Phase, Profile, WorkRecord
-from model.reference.operator_control.service import Control
 from model.reference.operator_control.worker import Worker
 
-WORK = "notice-1"
-OPERATOR = "operator"
 SOMEBODY = "somebody"
 """Whose receipts fill the ledger up."""
 
@@ -66,13 +63,10 @@ PARAMETERS: Mapping[str, tuple[Plain, ...] | None] = {
 
 VARIANTS = ("", "backups", "watched-holds", "watched-backoff")
 
-RESULTS = {Result.SCHEDULED: "Scheduled", Result.COMPLETED: "Completed", Result.STOPPED: "StoppedAgain"}
-"""The model's words for results."""
-
 _WORKER = ("worker", 0)
 
 
-class Adapter:
+class Adapter(Requests):
     """The reference implementation under the model of operator control."""
 
     observes: Sequence[str] = (
@@ -89,18 +83,10 @@ class Adapter:
     )
 
     def __init__(self) -> None:
-        self._directory: TemporaryDirectory[str] | None = None
-        self._deployment: Deployment | None = None
+        super().__init__()
         self._zygote: Zygote | None = None
         self._generators = Generators()
-        self._controls: dict[int, tuple[int, Control]] = {}
         self._worker: Worker | None = None
-        self._setting = Setting({})
-        self._names: dict[int, str] = {}
-        self._closed: dict[int, Request] = {}
-        """Requests that are answered for good while somebody else may still handle them, until their number is used."""
-        self._used = 0
-        self._first_receipts = 0
         self._backup = "not_taken"
         self._backed_up: dict[str, Plain] = {}
         self._backed_up_due = 0
@@ -184,7 +170,7 @@ class Adapter:
     def _control(self, action: Action) -> None:
         process = action.process, action.instance
         if action.step == "take":
-            key = _number(action.choices[0])
+            key = number_of(action.choices[0])
             if self._request(key) is None:
                 raise Refused("there is no such request")
             control = self._here.control()
@@ -238,67 +224,6 @@ class Adapter:
         if not truthful:
             return [((), faults) for _, faults in found]
         return [((choice,), faults) for answer, faults in found for choice in (answer, "Unresolved")]
-
-    # -- the operator's files --------------------------------------------------------------------------------------
-
-    def _ask(self, action: Action) -> None:
-        key, operation = _number(action.choices[0]), Operation(str(action.choices[1]))
-        if self._request(key) is not None or self._handled(key):
-            raise Refused("the key is in use")
-        snapshot = self._here.storage.snapshot()
-        opened = [other for other in range(1, self._keys + 1) if self._request(other) is not None]
-        version = self._version(snapshot)
-        if opened and self._setting.parameters["on_silence"] == "repeat":
-            raise Refused("the operator repeats what it has asked for")
-        if not opened:
-            self._first_receipts = sum(receipt.principal == OPERATOR for receipt in snapshot.receipts.values())
-        elif self._setting.parameters["on_silence"] == "new_key_old_version":
-            # Not having read the record again: the version that an open request names, the latest of them.
-            requests = [request for request in map(self._request, opened) if request is not None]
-            version = next((r.expected for r in requests if r.expected == version), requests[0].expected)
-        self._used += 1
-        self._closed.pop(key, None)
-        self._names[key] = f"key-{self._used}"
-        epoch = 1 if "misdated" in action.faults else snapshot.epochs.current
-        handle = snapshot.books.records[WORK].intent.handle
-        self._here.desk.submit(OPERATOR, Request(handle, version, self._names[key], epoch, operation))
-
-    def _edit(self, action: Action) -> None:
-        key, operation = _number(action.choices[0]), Operation(str(action.choices[1]))
-        if self._request(key) is None or self._handled(key):
-            raise Refused("there is no such file, or it is being handled")
-        version = self._version(self._here.storage.snapshot())
-        self._here.desk.edit(
-            self._names[key], lambda request: replace(request, expected=version, operation=operation, evidence_ref=None)
-        )
-
-    def _offers_of_operator(self) -> list[Action]:
-        operations = [str(operation) for operation in Operation]
-        free = [k for k in range(1, self._keys + 1) if self._request(k) is None and not self._handled(k)]
-        files = [k for k in range(1, self._keys + 1) if self._request(k) is not None and not self._handled(k)]
-        parameters = self._setting.parameters
-        opened = any(self._request(k) is not None for k in range(1, self._keys + 1))
-        held = self._record.phase is Phase.AWAITING_RECONCILIATION
-        wanted = ["Reconcile"] if parameters["diligent"] and held else operations
-        asks = [] if opened and parameters["on_silence"] == "repeat" else [(k, o) for k in free for o in wanted]
-        return [
-            *(Action("step", "operator", 0, "ask", ask) for ask in asks),
-            *(Action("step", "operator", 0, "ask", ask, ("misdated",)) for ask in asks),
-            *(Action("step", "operator", 0, "edit", (k, o), ("edits_file",)) for k in files for o in operations),
-        ]
-
-    def _seen_of_key(self, key: int, snapshot: Snapshot) -> dict[str, Plain]:
-        request = self._request(key) or self._closed.get(key)
-        receipt = self._receipt(snapshot, request)
-        values: dict[str, Plain] = {
-            "asked": "NoRequest" if request is None else str(request.operation),
-            "unchanged": request is not None and request.expected == self._version(snapshot),
-            "receipt": "NoReceipt" if receipt is None else RESULTS[receipt.result],
-            "epoch": 0 if request is None else request.retry_epoch,
-            "edited": receipt is not None and receipt.request != request,
-            "closed": key in self._closed,
-        }
-        return {f"{name}[{key}]": value for name, value in values.items()}
 
     # -- everybody else --------------------------------------------------------------------------------------------
 
@@ -493,51 +418,11 @@ class Adapter:
             self._remember(key, request)
         return Ended("killed" if forked.killed else "waiting", forked.points)
 
-    # -- what there is ---------------------------------------------------------------------------------------------
-
-    @property
-    def _here(self) -> Deployment:
-        assert self._deployment is not None, "reset comes first"
-        return self._deployment
-
-    @property
-    def _record(self) -> WorkRecord:
-        return self._here.storage.snapshot().books.records[WORK]
-
-    @property
-    def _keys(self) -> int:
-        return _number(self._setting.parameters["keys"])
-
-    @property
-    def _handlers(self) -> int:
-        return _number(self._setting.parameters["handlers"])
-
-    @property
-    def _backup_path(self) -> Path:
-        assert self._directory is not None
-        return Path(self._directory.name) / "backup.sqlite"
-
-    def _version(self, snapshot: Snapshot) -> Version:
-        return Version(snapshot.generation, snapshot.books.records[WORK].revision)
-
-    def _request(self, key: int) -> Request | None:
-        found = self._here.desk.request(self._names[key]) if key in self._names else None
-        return None if found is None else found[1]
-
-    def _receipt(self, snapshot: Snapshot, request: Request | None) -> Receipt | None:
-        return None if request is None else snapshot.receipts.get((OPERATOR, request.retry_epoch, request.key))
-
-    def _remember(self, key: int, request: Request | None) -> None:
-        """Keep a request whose file is gone, where somebody else may handle the same one."""
-        if request is not None and self._request(key) is None and self._handlers > 1:
-            self._closed.setdefault(key, request)
-
-    def _handled(self, key: int) -> bool:
-        return any(handled == key for handled, _ in self._controls.values())
+    # -- parts -----------------------------------------------------------------------------------------------------
 
     def _argument(self) -> dict[str, Any]:
         limits = Limits(
-            max_attempts=_number(self._setting.parameters["max_attempts"]), max_receipt_bytes=ROOM, lease=10**6
+            max_attempts=number_of(self._setting.parameters["max_attempts"]), max_receipt_bytes=ROOM, lease=10**6
         )
         assert self._directory is not None
         return {
@@ -590,8 +475,3 @@ def _sight(action: Action) -> Sight:
     if "Unresolved" in action.choices:
         return Sight.NOTHING
     return Sight.HIT if "wrong_accept" in action.faults else Sight.TRUE
-
-
-def _number(value: Plain) -> int:
-    assert isinstance(value, int)
-    return value
