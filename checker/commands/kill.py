@@ -116,11 +116,11 @@ def _document(report: _Report, options: KillOptions) -> Document:
 
 def _record(options: KillOptions, reports: Sequence[_Report]) -> None:
     """Refresh the record of a checkout where all its specifications were gone over in full."""
-    plain = KillOptions(defects=True, as_json=options.as_json)
+    plain = KillOptions(as_json=options.as_json)
     if options == plain and not any(killed.cut for report in reports for killed in report.scenarios):
         refresh_record(
             "killed",
-            "killpoint kill --defects",
+            "killpoint kill",
             [
                 (
                     report.implementation.loaded.path,
