@@ -120,7 +120,7 @@ def _file_lines(name: str, driven: Mapping[str, Any] | None, killed: Mapping[str
         yield from _driven_lines(driven["scenarios"])
     if killed is not None:
         yield from _killed_lines(killed["scenarios"])
-    yield from _defect_lines(driven, killed)
+    yield from _defect_lines(driven)
 
 
 def _driven_lines(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -163,22 +163,15 @@ def _kill_facts(scenario: Mapping[str, Any]) -> Iterator[str]:
         yield f"`{name}` at most {counted['most']} in a run"
 
 
-def _defect_lines(driven: Mapping[str, Any] | None, killed: Mapping[str, Any] | None) -> Iterator[str]:
-    by = [{each["name"]: each for each in (part or {}).get("defects", ())} for part in (driven, killed)]
-    names = dict.fromkeys(name for part in by for name in part)
-    if not names:
+def _defect_lines(driven: Mapping[str, Any] | None) -> Iterator[str]:
+    defects = (driven or {}).get("defects", ())
+    if not defects:
         return
     yield ""
-    yield "| Deliberate mistake | Driving shows it | One kill shows it |"
-    yield "|---|---|---|"
-    for name in names:
-        yield _row([name, *(_shown(part.get(name)) for part in by)])
-
-
-def _shown(defect: Mapping[str, Any] | None) -> str:
-    if defect is None:
-        return "not tried"
-    return defect["by"] or "no"
+    yield "| Deliberate mistake | Shows when driven |"
+    yield "|---|---|"
+    for defect in defects:
+        yield _row([defect["name"], defect["by"] or "no"])
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -123,16 +123,15 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_both_commands_write_their_part_of_the_record(checkout: Path) -> None:
     record = checkout / "reports" / "conformance.md"
-    assert main(["kill", "--singles", "--defects"]) == 0
+    assert main(["kill", "--singles"]) == 0
     assert not record.exists()
-    assert main(["kill", "--defects"]) == 0
+    assert main(["kill"]) == 0
     killed = record.read_text("utf-8")
     assert main(["conform", "--defects"]) == 0
     both = record.read_text("utf-8")
     assert "| baseline | order | 41 | 73 | 33 |" in killed
-    assert "Driving shows it" in killed
-    assert "not tried" in killed
-    assert "not tried" not in both
+    assert "Deliberate mistake" not in killed
+    assert "| Deliberate mistake | Shows when driven |" in both
     assert "| baseline | 100 % | 15 | transitions |" in both
     assert "| baseline | order | 41 | 73 | 33 |" in both
     assert "4 of 4 kill points of the model were come by; `submissions` at most 1 in a run" in both
@@ -143,7 +142,7 @@ def test_both_commands_write_their_part_of_the_record(checkout: Path) -> None:
 def test_the_record_says_nothing_of_when_or_where(checkout: Path, tmp_path: Path) -> None:
     documents = []
     for _ in range(2):
-        assert main(["kill", "--defects"]) == 0
+        assert main(["kill"]) == 0
         documents.append({path.name: path.read_text("utf-8") for path in (checkout / "reports").glob("conformance.*")})
     first, second = documents
     assert first == second

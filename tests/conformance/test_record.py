@@ -66,9 +66,9 @@ def test_every_kill_point_was_come_by_or_there_is_a_reason(name: str) -> None:
 
 @pytest.mark.parametrize("name", REFERRING)
 def test_every_deliberate_mistake_shows(name: str) -> None:
-    caught = {each["name"]: each["by"] for part in ("driven", "killed") for each in _part(part, name)["defects"]}
-    shown = {each["name"] for part in ("driven", "killed") for each in _part(part, name)["defects"] if each["by"]}
-    assert set(caught) == shown
+    defects = _part("driven", name)["defects"]
+    assert defects
+    assert [each["name"] for each in defects if not each["by"]] == []
 
 
 @pytest.mark.skipif("killed_workflow" not in REFERRING, reason="no implementation")
