@@ -22,7 +22,7 @@ prove: $(VENV)/.installed ## certify every scenario in spec/ and write reports/p
 	$(BIN)/killpoint prove
 
 conform: $(VENV)/.installed-reference ## hold the implementations against spec/ and kill them; reports/conformance.md
-	$(BIN)/killpoint conform --defects
+	$(BIN)/killpoint conform
 	$(BIN)/killpoint kill
 
 test: $(VENV)/.installed-test ## lint, type-check, check the import contracts, run the tests (those of pages in Chromium where it is)

@@ -119,11 +119,11 @@ def _document(report: _Report, options: ConformOptions) -> Document:
 
 def _record(options: ConformOptions, reports: Sequence[_Report]) -> None:
     """Refresh the record of a checkout where all its specifications were gone over in full."""
-    plain = ConformOptions(defects=True, as_json=options.as_json)
+    plain = ConformOptions(as_json=options.as_json)
     if options == plain and all(not each.driven.cut for report in reports for each in report.scenarios):
         refresh_record(
             "driven",
-            "killpoint conform --defects",
+            "killpoint conform",
             [(each.implementation.loaded.path, _document(each, options), each.seconds) for each in reports],
         )
 

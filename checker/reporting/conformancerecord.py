@@ -7,7 +7,6 @@ specifications. Everything in it is the same wherever the same files are run; wh
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -23,9 +22,6 @@ _NAME = "conformance"
 
 _DRIVEN_KEYS = ("name", "sha256", "mode", "states", "transitions", "wanted", "covered", "runs", "actions", "walks")
 _WALK_KEYS = ("walks", "taken", "refused")
-
-_PLACE = re.compile(r"(?:/[^\s/:'\"]+){2,}")
-"""What looks like a path, which is another one on another machine."""
 
 
 def record_part(
@@ -68,7 +64,6 @@ def _condensed(part: Part, document: Document) -> Document:
         "sha256": document["sha256"],
         "implementation": document["implementation"],
         "scenarios": [_driven(each) if part == "driven" else _killed(each) for each in scenarios],
-        "defects": [{**each, "by": _PLACE.sub("…", each["by"])} for each in document.get("defects") or ()],  # type: ignore[attr-defined]
     }
 
 
@@ -120,7 +115,6 @@ def _file_lines(name: str, driven: Mapping[str, Any] | None, killed: Mapping[str
         yield from _driven_lines(driven["scenarios"])
     if killed is not None:
         yield from _killed_lines(killed["scenarios"])
-    yield from _defect_lines(driven)
 
 
 def _driven_lines(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -161,17 +155,6 @@ def _kill_facts(scenario: Mapping[str, Any]) -> Iterator[str]:
             yield f"`{point}` never: {inline(reason)}"
     for name, counted in scenario["counted"].items():
         yield f"`{name}` at most {counted['most']} in a run"
-
-
-def _defect_lines(driven: Mapping[str, Any] | None) -> Iterator[str]:
-    defects = (driven or {}).get("defects", ())
-    if not defects:
-        return
-    yield ""
-    yield "| Deliberate mistake | Shows when driven |"
-    yield "|---|---|"
-    for defect in defects:
-        yield _row([defect["name"], defect["by"] or "no"])
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -64,13 +64,6 @@ def test_every_kill_point_was_come_by_or_there_is_a_reason(name: str) -> None:
         assert each["kill_points"]["stale"] == []
 
 
-@pytest.mark.parametrize("name", REFERRING)
-def test_every_deliberate_mistake_shows(name: str) -> None:
-    defects = _part("driven", name)["defects"]
-    assert defects
-    assert [each["name"] for each in defects if not each["by"]] == []
-
-
 @pytest.mark.skipif("killed_workflow" not in REFERRING, reason="no implementation")
 def test_the_killed_workflow_is_killed_a_thousand_times_and_never_submits_twice() -> None:
     scenarios = _part("killed", "killed_workflow")["scenarios"]
