@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from checker.conformance import coordinators
 from checker.conformance.adapter import (
     Action,
     Ended,
@@ -26,8 +27,7 @@ from checker.conformance.adapter import (
     Setting,
     UnknownSetting,
 )
-from checker.conformance.adapters import coordinators
-from checker.conformance.adapters.coordinators import (
+from checker.conformance.coordinators import (
     Build,
     Scripted,
     errands,

@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
+from checker.conformance import writers
 from checker.conformance.adapter import (
     Action,
     Ended,
@@ -25,9 +26,8 @@ from checker.conformance.adapter import (
     Setting,
     UnknownSetting,
 )
-from checker.conformance.adapters import writers
-from checker.conformance.adapters.writers import DECISION_RECORDS, HISTORIES, Telling, Told
 from checker.conformance.forking import Zygote, quick_directory
+from checker.conformance.writers import DECISION_RECORDS, HISTORIES, Telling, Told
 from model.reference.killed_workflow.drafts import Writer
 from model.reference.killed_workflow.ledger import Head, History
 from model.reference.killed_workflow.reading_defects import READING_DEFECTS
