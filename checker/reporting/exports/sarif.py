@@ -1,8 +1,8 @@
 """Checked files as SARIF 2.1.0, which code hosts show beside the lines: a result for everything that is wrong.
 
 A counterexample is a code flow: each of its transitions is a location in the file, the step that was taken. Paths are
-relative to the root of the checkout, wherever in it the command ran, as the hosts want them. Fingerprints name the claim and not the line, so that a host
-knows a result again after an edit further up.
+relative to the root of the checkout, wherever in it the command ran, as the hosts want them. Fingerprints name the
+claim and not the line, so that a host knows a result again after an edit further up.
 """
 
 from __future__ import annotations
