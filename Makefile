@@ -24,7 +24,7 @@ prove: $(VENV)/.installed ## certify every scenario in spec/ and write reports/p
 conform: $(VENV)/.installed-reference ## hold the implementations against spec/; reports/conformance.md
 	$(BIN)/killpoint conform
 
-kill: $(VENV)/.installed-reference ## kill the implementations at every kill point; reports/conformance.md; takes long
+kill: $(VENV)/.installed-reference ## kill the implementations at every kill point; reports/conformance.md; takes minutes
 	$(BIN)/killpoint kill
 
 test: $(VENV)/.installed-test ## lint, type-check, check the import contracts, run the tests (those of pages in Chromium where it is)

@@ -81,7 +81,7 @@ def conform_lines(report: ConformReport, source: Source, width: int) -> Iterator
         yield ()
     if report.driven.blind and report.driven.divergence is None:
         text = "nothing is observed, so that whatever the system does would pass"
-        yield from flowed((("", "    "),), sentence("doubt", text), width=width, rest=blank(6), gap="")
+        yield from flowed((("", "   "),), sentence("doubt", text), width=width, rest=blank(6), gap=" ")
     elif report.driven.unseen and report.driven.divergence is None and not report.driven.cut:
         names = _listed(report.driven.unseen)
         yield from flowed(
