@@ -26,7 +26,7 @@ from checker.conformance.adapter import (
 from checker.conformance.deployments import OPERATOR, WORK, DeployedAdapter, number_of, state_of
 from checker.conformance.forking import ComeBy
 from model.reference.operator_control.channel import Manner, Plan, Sight
-from model.reference.operator_control.controls import Evidence, Operation, Request, Result, Version
+from model.reference.operator_control.controls import Evidence, Operation, Receipt, Request, Result, Version
 from model.reference.operator_control.defects import DEFECTS
 from model.reference.operator_control.deployment import Deployment, Parts
 from model.reference.operator_control.records import (
@@ -67,19 +67,9 @@ class Adapter(DeployedAdapter):
     """The reference implementation under the model of delivery profiles."""
 
     observes: Sequence[str] = (
-        *(
-            "state",
-            "reason",
-            "attempts",
-            "delivery",
-            "claimant",
-            "time_is_up",
-            "too_old",
-            "known",
-            "in_flight",
-            "fence",
-        ),
-        *("registered_alike", "deliveries", "released", "was_too_old", "worker at", "worker.number", "worker.outcome"),
+        *("state", "reason", "attempts", "delivery", "claimant", "time_is_up", "too_old", "known", "in_flight"),
+        *("fence", "registered_alike", "deliveries", "released", "retried", "was_too_old"),
+        *("worker at", "worker.number", "worker.outcome"),
     )
     defects: Sequence[str] = (
         *("lease-ignored", "generation-not-compared", "unknown-not-held", "confirmation-dropped"),
@@ -126,7 +116,7 @@ class Adapter(DeployedAdapter):
 
     def observe(self) -> Observation:
         """Return what the storage, the provider, the clock and the workers say."""
-        record, now = self._record, self._here.clock.now()
+        record, now, receipts = self._record, self._here.clock.now(), self._receipts()
         self._was_too_old |= self._here.storage.rules.too_old(record, now)
         seen: dict[str, Plain] = {
             **state_of(record),
@@ -137,7 +127,8 @@ class Adapter(DeployedAdapter):
             "fence": min(self._here.provider.fence(WORK), self._max_attempts + 1),
             "registered_alike": self._here.host.policies.registered is record.intent.profile,
             "deliveries": self._here.provider.deliveries(WORK),
-            "released": any(r.result is not Result.COMPLETED and r.evidence for r in self._receipts()),
+            "released": any(r.result is not Result.COMPLETED and r.evidence for r in receipts),
+            "retried": any(_restarts(receipt) for receipt in receipts),
             "was_too_old": self._was_too_old,
         }
         if (up := _time_is_up(record, now)) is not None:
@@ -358,7 +349,7 @@ class Adapter(DeployedAdapter):
     def _max_attempts(self) -> int:
         return self._here.limits.max_attempts
 
-    def _receipts(self) -> Sequence[Any]:
+    def _receipts(self) -> Sequence[Receipt]:
         return list(self._here.storage.snapshot().receipts.values())
 
     def _argument(self) -> dict[str, Any]:
@@ -409,6 +400,12 @@ def _plan(action: Action) -> Plan:
     answers = action.choices[:-1] if silent else action.choices
     heard = SAID[str(action.choices[-1])] if silent else Delivery.RETRYABLE if "misreport" in action.faults else None
     return Plan(Delivery(str(answers[0])) if answers else Delivery.ACCEPTED, heard)
+
+
+def _restarts(receipt: Receipt) -> bool:
+    """Tell whether a control has set work going that had stopped."""
+    is_retry = receipt.request.operation is Operation.RETRY and receipt.result is Result.SCHEDULED
+    return is_retry and receipt.prior_phase is Phase.STOPPED
 
 
 def _reason(record: WorkRecord) -> str | None:
