@@ -27,7 +27,7 @@ mutate: $(VENV)/.installed ## change every protocol in spec/ in one place at a t
 conform: $(VENV)/.installed-reference ## hold the implementations against spec/; reports/conformance.md
 	$(BIN)/killpoint conform
 
-kill: $(VENV)/.installed-reference ## kill the implementations at every kill point; reports/conformance.md; takes long
+kill: $(VENV)/.installed-reference ## kill the implementations at every kill point; reports/conformance.md; takes minutes
 	$(BIN)/killpoint kill
 
 test: $(VENV)/.installed-test ## lint, type-check, check the import contracts, run the tests (those of pages in Chromium where it is)

@@ -242,3 +242,11 @@ class EagerAdapter(Adapter):
     """The worker that orders twice."""
 
     defect = "orders_twice"
+
+
+class Blindfolded(Adapter):
+    """The worker that nobody can look at."""
+
+    def observe(self) -> Observation:
+        """Say nothing."""
+        return {}
