@@ -9,7 +9,7 @@ BENCHMARKS = $(sort $(wildcard benchmarks/*.py))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$python; break; }; done)
 
-.PHONY: help check prove conform kill test format bench clean
+.PHONY: help check prove mutate conform kill test format bench clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -21,10 +21,13 @@ check: $(VENV)/.installed ## check every specification in spec/ and refresh repo
 prove: $(VENV)/.installed ## certify every scenario in spec/ and write reports/proofs.md; takes minutes
 	$(BIN)/killpoint prove
 
+mutate: $(VENV)/.installed ## change every protocol in spec/ in one place at a time; reports/mutation.md; takes minutes
+	$(BIN)/killpoint mutate --fail-on-survivors
+
 conform: $(VENV)/.installed-reference ## hold the implementations against spec/; reports/conformance.md
 	$(BIN)/killpoint conform
 
-kill: $(VENV)/.installed-reference ## kill the implementations at every kill point; reports/conformance.md; takes long
+kill: $(VENV)/.installed-reference ## kill the implementations at every kill point; reports/conformance.md; takes minutes
 	$(BIN)/killpoint kill
 
 test: $(VENV)/.installed-test ## lint, type-check, check the import contracts, run the tests (those of pages in Chromium where it is)

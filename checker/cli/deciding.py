@@ -111,13 +111,14 @@ def check(
 
 @command(
     Purpose.DECIDE,
+    "mutate --fail-on-survivors",
     "mutate killed_workflow --scenario baseline",
     "mutate two_phase_commit --fail-on-survivors",
     "mutate two_phase_commit --mutant 'manager.*'",
 )
 def mutate(
     *,
-    specification: Specification,
+    specifications: Specifications = None,
     scenario: OnlyScenarios = None,
     operator: Annotated[
         list[str] | None, typer.Option("--operator", help="Only this way to change it; may be repeated.")
@@ -135,6 +136,9 @@ def mutate(
     bound: Bound = None,
     workers: Workers = None,
     no_cache: NoCache = False,
+    reports: Annotated[
+        Path | None, typer.Option("--reports", metavar="DIR", help="Write mutation.md and run.json there.")
+    ] = None,
 ) -> None:
     """Change the protocol in one place at a time; some claim should break.
 
@@ -142,12 +146,16 @@ def mutate(
     mutant, and every scenario that holds is asked again until one breaks. A mutant that survives shows that a piece of
     the protocol is superfluous, that a property is missing, or it is equivalent, which `equivalent:` in the file says
     with a reason. docs/mutation.md has the operators.
+
+    Of all the bundled specifications of a checkout --fail-on-survivors refreshes the record reports/mutation.md.
     """
 
     def run() -> ExitCode:
         from checker.commands.mutate import MutateOptions, run
 
-        chosen = MutateOptions(specification, scenario or (), operator or (), mutant or (), fail_on_survivors, as_json)
+        chosen = MutateOptions(
+            specifications or (), scenario or (), operator or (), mutant or (), fail_on_survivors, as_json, reports
+        )
         running = running_options(max_states, timeout, workers, Engine.COLUMNAR, no_cache=no_cache, bound=bound)
         return run(chosen, running)
 

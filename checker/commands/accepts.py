@@ -92,6 +92,7 @@ def _followed(
     lines: Iterator[str], acceptor: Acceptor, loaded: Loaded, options: AcceptsOptions, runner: Runner
 ) -> LogReport:
     name = str(options.log)
+    number = -1
     for number, event in enumerate(events_of(lines, acceptor.system)):
         if number % _REPORT_EVERY == 0:
             runner.progress.tell(f"event {number:,}  {len(acceptor.possible):,} possible states  {name}")
@@ -105,6 +106,9 @@ def _followed(
             return LogReport(name, acceptor, rejection, reasons(rejection, acceptor, loaded.file.source))
         if reason := runner.limits.reason_to_stop(0):
             return LogReport(name, acceptor, None, (), reason)
+    if number < 0:
+        help_text = "a recorder that writes none is mostly one that is not switched on"
+        raise LogError(2, "the log has no event after its header, so that there is nothing to explain", help_text)
     return LogReport(name, acceptor, None, ())
 
 

@@ -99,7 +99,10 @@ def run(options: ConformOptions, running: RunOptions) -> ExitCode:
                     output.flush()
             if not options.as_json:
                 output.lines(caught_lines(each.caught, "driving does not show it", output.width))
-    code = worst(report.exit_code for each in reports for report in each.scenarios)
+    hidden = any(not by for each in reports for by in each.caught.values())
+    code = worst([report.exit_code for each in reports for report in each.scenarios])
+    if hidden:  # a mistake that nothing shows says that the cross-check looks away there
+        code = worst([code, ExitCode.NOT_AS_DECLARED])
     if options.as_json:
         print_document("conform", code, {"files": [_document(each, options) for each in reports]})
     _record(options, reports)
@@ -200,7 +203,7 @@ def _caught(loaded: Loaded, drivers: Sequence[Driver], options: ConformOptions, 
         except UnknownSetting:
             continue  # the mistake is none of this variant
         except AdapterFailed as error:
-            return f"{driver.claim.name}: {error}"
+            return f"{driver.claim.name}: it breaks off: {error}"
         if found.exit_code is ExitCode.NOT_AS_DECLARED:
             return difference_sentence(found)
     return ""
@@ -279,7 +282,7 @@ def _replayed(loaded: Loaded, driver: Driver, options: ConformOptions, runner: R
         driven.actions += 1
 
     driven.divergence = driver.follow(trace, taken)
-    driven.unseen = tuple(driver.comparison.unseen())
+    driven.unseen, driven.blind = tuple(driver.comparison.unseen()), not driver.comparison.seen
     report = ConformReport(driver.claim, driver.system, "transitions", states=0, transitions=0, driven=driven)
     report.asked, report.trace = options.property, trace
     return report

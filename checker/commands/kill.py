@@ -101,7 +101,9 @@ def run(options: KillOptions, running: RunOptions) -> ExitCode:
 def _code(killed: Killed) -> ExitCode:
     if killed.refuted:
         return ExitCode.NOT_AS_DECLARED
-    return ExitCode.INCONCLUSIVE if killed.cut else ExitCode.AS_DECLARED
+    if killed.cut:
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.VACUOUS if killed.blind else ExitCode.AS_DECLARED
 
 
 def _document(report: _Report, options: KillOptions) -> Document:
@@ -143,6 +145,8 @@ def _conclude(output: Output, reports: Sequence[_Report]) -> None:
         output.line(("bad", f"✗ {what}: {refuted} not as the model says"))
     elif any(killed.cut for killed in scenarios):
         output.line(("doubt", f"? {what}: cut short"))
+    elif any(killed.blind for killed in scenarios):
+        output.line(("doubt", f"? {what}: where nothing is observed, nothing is shown"))
     else:
         output.line(("good", f"✓ {what}: every run is a run of the model"))
 
@@ -204,12 +208,16 @@ def _explored(
 def claims_to_kill(implementation: Implementation, options: KillOptions) -> list[Scenario]:
     """Return the scenarios that were named, or those marked for conformance in which anything may be killed."""
     file = implementation.loaded.file
+    possible = {name: claim for name, claim in file.scenarios.items() if _kills_anywhere(claim)}
+    if impossible := [name for name in options.scenarios if name not in possible]:
+        message = f"{quoted(impossible[0])} allows no process to crash anywhere and any number of times"
+        names = ", ".join(name for name, claim in possible.items() if claim.conform) or "none"
+        help_text = f"what is killed elsewhere would not be of the model; of those marked `conform` these do: {names}"
+        raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help=help_text)])
     claims = [
-        claim
-        for name, claim in file.scenarios.items()
-        if (name in options.scenarios if options.scenarios else claim.conform and _kills_anywhere(claim))
+        claim for name, claim in possible.items() if (name in options.scenarios if options.scenarios else claim.conform)
     ]
-    if not claims and not options.scenarios:
+    if not claims:
         message = f"no scenario of {quoted(file.source.file)} says `conform` and allows crashes anywhere"
         raise BadInput([Diagnostic(Code.OPTION_VALUE, message, None, help="name one with --scenario")])
     return claims
@@ -261,7 +269,7 @@ def _caught(
         except UnknownSetting:
             continue  # the mistake is none of this variant
         except AdapterFailed as error:
-            return f"{claim.name}: {error}"
+            return f"{claim.name}: it breaks off: {error}"
         if killed.refuted:
             return caught_text(killed)
     return ""

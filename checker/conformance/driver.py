@@ -66,6 +66,8 @@ class Driven:
     cut: str = ""
     unseen: tuple[str, ...] = ()
     """The variables that were never observed, so that nothing is known of them."""
+    blind: bool = False
+    """Whether no variable was ever observed: then whatever the system did would have passed."""
 
 
 @contextmanager
@@ -188,7 +190,7 @@ def drive(driver: Driver, graph: Graph, cover: Cover, reason_to_stop: Callable[[
         if result.divergence is not None:
             result.divergence = _shortened(driver, graph, run.edges, result.divergence)
             break
-    result.unseen = tuple(driver.comparison.unseen())
+    result.unseen, result.blind = tuple(driver.comparison.unseen()), not driver.comparison.seen
     return result
 
 

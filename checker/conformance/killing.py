@@ -12,7 +12,7 @@ comes by, so the model is followed in all ways that fit (`checker.conformance.fo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -88,6 +88,8 @@ class Tally:
     total: dict[str, int] = field(default_factory=dict)
     transitions: int = 0
     """Of the model, on the ways that explain the runs."""
+    observed: int = 0
+    """Values that were compared with the model; of a run in which there were none nothing is known."""
 
     def add(self, other: Tally) -> None:
         """Take over what was done elsewhere."""
@@ -96,6 +98,7 @@ class Tally:
         self.pairs += other.pairs
         self.processes += other.processes
         self.transitions += other.transitions
+        self.observed += other.observed
         self.reached.update(other.reached)
         self.killed_at.update(other.killed_at)
         for name, most in other.most.items():
@@ -338,16 +341,20 @@ class _Run:
     def _observe(self) -> None:
         """Compare what is observed with the model, and ask the properties of both."""
         observation = self._observation()
-        for name in self._judge.counters:
-            value = observation.get(name, 0)
-            assert isinstance(value, int)
+        self._tally.observed += len(observation)
+        for name, value in self._counted(observation):
             self._tally.most[name] = max(self._tally.most.get(name, 0), value)
         self._follower.observe(observation, self._private)
         if broken := self._judge.broken(self._follower.states):
             raise _Broken(broken)
 
     def _count(self, observation: Observation) -> None:
-        for name in self._judge.counters:
-            value = observation.get(name, 0)
-            assert isinstance(value, int)
+        for name, value in self._counted(observation):
             self._tally.total[name] = self._tally.total.get(name, 0) + value
+
+    def _counted(self, observation: Observation) -> Iterator[tuple[str, int]]:
+        """Yield the counters that are observed; of one that is not, nothing may be said."""
+        for name in self._judge.counters:
+            value = observation.get(name)
+            if isinstance(value, int):
+                yield name, value

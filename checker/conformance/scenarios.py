@@ -67,6 +67,11 @@ class Killed:
         return total
 
     @property
+    def blind(self) -> bool:
+        """Whether nothing was ever observed, so that only the order of kill points was compared."""
+        return bool(self.errands) and not self.total.observed
+
+    @property
     def refuted(self) -> bool:
         """Whether the implementation is not what the model says, or not where it says."""
         return self.failed is not None or (self.gate is not None and self.gate.closed)

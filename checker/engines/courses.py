@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from checker.engines.plainsearch import PlainSearch
 from checker.exploration import Finding, Limits
 from checker.trace import Trace, TraceStep
 from model.evaluate import Evaluator
-from model.system import State, TransitionSystem
+from model.system import TransitionSystem
 from model.transitions import Transition
 
 
@@ -21,40 +22,35 @@ def runs_through(system: TransitionSystem, wanted: Collection[str], limits: Limi
     """
     assert system.crashes, "without crashes there is nothing to come to"
     counters = {system.budget_slots[name] for name, budget in system.budgets.items() if budget.in_turn and budget.limit}
-    found: dict[str, Finding] = {}
     if not counters or not wanted:
-        return found
+        return {}
     (counter,) = counters  # which all crashes share
+    last = len(system.crashes)
     evaluator = Evaluator(system)
-    parents: dict[State, tuple[State, Transition] | None] = dict.fromkeys(system.initial_states)
-    for state in (order := list(parents)):  # grows meanwhile
-        if limits.reason_to_stop(len(order)):
-            break
-        for outcome in evaluator.transitions(state):
+    search = PlainSearch()
+    ends: dict[str, tuple[int, Transition]] = {}
+
+    def expand(number: int) -> list[int]:
+        new: list[int] = []
+        if len(ends) == len(wanted):
+            return new
+        for outcome in evaluator.transitions(search.states[number]):
             if not isinstance(outcome, Transition):
                 continue
             point = outcome.action.kill_point
-            if outcome.successor[counter] == len(system.crashes):
-                # What comes after the last crash leads to none, and is not looked at. Two crashes may leave one state.
-                if point in wanted and point not in found:
-                    found[point] = _finding(parents, state, outcome)
-                    if len(found) == len(wanted):
-                        return found
-            elif outcome.successor not in parents:
-                parents[outcome.successor] = (state, outcome)
-                order.append(outcome.successor)
-    return found
+            if outcome.successor[counter] == last:
+                # Crashes at two kill points may leave the same state, so it is the way that counts, and the first is
+                # the shortest. What comes after it is of no interest.
+                if point is not None and point in wanted:
+                    ends.setdefault(point, (number, outcome))
+            elif (reached := search.reached(number, outcome)) is not None:
+                new.append(reached)
+        return new
+
+    search.run(system.initial_states, expand, limits, lambda _: None)
+    return {point: _finding(search.trace(number), crash) for point, (number, crash) in ends.items()}
 
 
-def _finding(parents: dict[State, tuple[State, Transition] | None], state: State, last: Transition) -> Finding:
-    steps = [_step(last)]
-    while (parent := parents[state]) is not None:
-        before, taken = parent
-        steps.append(_step(taken))
-        state = before
-    trace = Trace(state, tuple(reversed(steps)))
+def _finding(before: Trace, crash: Transition) -> Finding:
+    trace = Trace(before.initial, (*before.steps, TraceStep.of(crash)))
     return Finding(len(trace), trace)
-
-
-def _step(taken: Transition) -> TraceStep:
-    return TraceStep(taken.action, taken.choices, taken.faults, taken.successor)

@@ -49,12 +49,12 @@ class ConformReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return 1 for a difference; what was cut short says nothing."""
+        """Return 1 for a difference; what was cut short says nothing, and neither does what nobody has looked at."""
         if self.driven.divergence is not None or (self.wandered is not None and self.wandered.failed is not None):
             return ExitCode.NOT_AS_DECLARED
         if self.driven.cut or (self.wandered is not None and self.wandered.cut):
             return ExitCode.INCONCLUSIVE
-        return ExitCode.AS_DECLARED
+        return ExitCode.VACUOUS if self.driven.blind else ExitCode.AS_DECLARED
 
 
 # --- For people ---
@@ -62,8 +62,8 @@ class ConformReport:
 
 def conform_lines(report: ConformReport, source: Source, width: int) -> Iterator[Line]:
     """Yield what came of one scenario."""
-    style, sign = {ExitCode.AS_DECLARED: ("good", "✓"), ExitCode.INCONCLUSIVE: ("doubt", "?")}.get(
-        report.exit_code, ("bad", "✗")
+    style, sign = {ExitCode.AS_DECLARED: ("good", "✓"), ExitCode.NOT_AS_DECLARED: ("bad", "✗")}.get(
+        report.exit_code, ("doubt", "?")
     )
     start: Line = (("", "  "), (style, f"{sign} "), ("name", report.claim.name), ("", "  "))
     yield from flowed(start, sentence("", "; ".join(_facts(report))), width=width, rest=blank(4), gap=" ")
@@ -79,7 +79,10 @@ def conform_lines(report: ConformReport, source: Source, width: int) -> Iterator
         yield ()
         yield from _walk_lines(report.system, report.wandered.failed, source, width)
         yield ()
-    if report.driven.unseen and report.driven.divergence is None and not report.driven.cut:
+    if report.driven.blind and report.driven.divergence is None:
+        text = "nothing is observed, so that whatever the system does would pass"
+        yield from flowed((("", "   "),), sentence("doubt", text), width=width, rest=blank(6), gap=" ")
+    elif report.driven.unseen and report.driven.divergence is None and not report.driven.cut:
         names = _listed(report.driven.unseen)
         yield from flowed(
             (("", "    "), ("dim", "not observed: ")), sentence("dim", names), width=width, rest=blank(6), gap=" "

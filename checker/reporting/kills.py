@@ -18,7 +18,8 @@ from model.system import TransitionSystem
 
 def killed_lines(killed: Killed, width: int) -> Iterator[Line]:
     """Yield what came of one scenario."""
-    style, sign = ("bad", "✗") if killed.refuted else ("doubt", "?") if killed.cut else ("good", "✓")
+    doubtful = killed.cut or killed.blind
+    style, sign = ("bad", "✗") if killed.refuted else ("doubt", "?") if doubtful else ("good", "✓")
     defect = f", with {killed.defect}" if killed.defect else ""
     yield ((style, f"  {sign} "), ("name", killed.claim.name), ("dim", defect))
     names = [*killed.errands, *(["altogether"] if len(killed.errands) > 1 else [])]
@@ -45,6 +46,8 @@ def _remarks(killed: Killed) -> Iterator[tuple[str, str, str]]:
     total = killed.total
     if total.most:
         yield "counted", "; ".join(f"{name} at most {most} in a run" for name, most in total.most.items()), ""
+    if killed.blind:
+        yield "observed", "nothing at all, so that of all this only the order of kill points was compared", "doubt"
     if killed.gate is not None:
         yield from _gate_remarks(killed.gate)
     if killed.cut:

@@ -49,6 +49,29 @@ def mutation_lines(report: MutationReport, width: int, *, detailed: bool) -> Ite
     yield from _summary(report, width)
 
 
+def brief_lines(report: MutationReport, width: int) -> Iterator[Line]:
+    """Yield of one file among several what somebody has to look at, and the summary."""
+    yield (("title", report.file),)
+    yield from _survivors(report, width, drawn=False)
+    yield from _summary(report, width)
+    yield ()
+
+
+def together_lines(reports: Sequence[MutationReport], width: int) -> Iterator[Line]:
+    """Yield one summary of several files."""
+    stale = sum(len(report.stale) for report in reports)
+    ended = {
+        "bad": any(report.unexplained or report.stale or report.left_out for report in reports),
+        "doubt": any(report.of(Fate.OPEN) or report.unfinished or not report.scenarios for report in reports),
+    }
+    style = next((style for style, is_so in ended.items() if is_so), "good")
+    counts = _counts(reports) + ([_counted(stale, "stale reason")] if stale else [])
+    seconds = sum(report.seconds for report in reports)
+    total = _counted(sum(len(report.decided) for report in reports), "mutant")
+    text = f"{_counted(len(reports), 'specification')}, {total}: {', '.join(counts)}  {seconds:.1f} s"
+    yield from flowed((), sentence(style, text), width=width, gap=" ")
+
+
 def _operators(report: MutationReport) -> Iterator[Line]:
     """Yield a table of operators and fates; columns in which nothing would stand are left out."""
     counts = Counter((each.mutant.operator, each.fate) for each in report.decided)
@@ -219,11 +242,20 @@ def _summary(report: MutationReport, width: int) -> Iterator[Line]:
     scenarios = _counted(len(report.scenarios), "scenario")
     hold = "holds" if len(report.scenarios) == 1 else "hold"
     text = f"{_counted(total, 'mutant')} in {scenarios} that {hold}: "
-    counts = [f"{len(report.of(fate)):,} {_SUMMARY[fate]}" for fate in _SUMMARY if report.of(fate)]
-    explained = len(report.of(Fate.SURVIVED)) - left
-    counts += [f"{explained:,} explained"] if explained else []
-    counts.append(_counted(left, "survivor") + " unexplained" if left else "no survivor unexplained")
-    yield from flowed((), sentence(style, f"{text}{', '.join(counts)}  {report.seconds:.1f} s"), width=width, gap=" ")
+    counts = ", ".join(_counts([report]))
+    yield from flowed((), sentence(style, f"{text}{counts}  {report.seconds:.1f} s"), width=width, gap=" ")
+
+
+def _counts(reports: Sequence[MutationReport]) -> list[str]:
+    """Return how many mutants have come to what, and what is left of the survivors."""
+    numbers = {fate: sum(len(report.of(fate)) for report in reports) for fate in Fate}
+    left = sum(len(report.unexplained) for report in reports)
+    explained = numbers[Fate.SURVIVED] - left
+    return [
+        *(f"{numbers[fate]:,} {word}" for fate, word in _SUMMARY.items() if numbers[fate]),
+        *([f"{explained:,} explained"] if explained else []),
+        _counted(left, "survivor") + " unexplained" if left else "no survivor unexplained",
+    ]
 
 
 _SUMMARY = {

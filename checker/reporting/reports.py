@@ -84,7 +84,7 @@ def read_run(directory: Path) -> dict[str, Any]:
 
 
 def _of_other_commands(directory: Path) -> Document:
-    return {key: value for key, value in read_run(directory).items() if key in ("conformance", "proofs")}
+    return {key: value for key, value in read_run(directory).items() if key in ("conformance", "mutation", "proofs")}
 
 
 def record_name(path: Path, root: Path) -> str:

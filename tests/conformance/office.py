@@ -150,3 +150,17 @@ class Office:
 
     def close(self) -> None:
         self.closed += 1
+
+
+class Blindfolded(Office):
+    """Lets nobody see anything."""
+
+    def observe(self) -> Observation:
+        """Say nothing."""
+        return {}
+
+
+class Spotless(Office):
+    """Has a mistake in name only."""
+
+    defects = ("hums-a-tune",)

@@ -52,6 +52,13 @@ def test_a_full_log_is_a_run(capsys: Capture, tmp_path: Path) -> None:
     assert document["run"]["final"]["status"] == "stamped"
 
 
+def test_a_log_without_events_is_none(capsys: Capture, tmp_path: Path) -> None:
+    done = ran(capsys, "accepts", STAMPS, written(tmp_path, HEADER))
+
+    assert done.code == 2
+    assert "the log has no event after its header" in " ".join(done.err.split())
+
+
 def test_hidden_steps_are_filled_in(capsys: Capture, tmp_path: Path) -> None:
     log = written(
         tmp_path, STAMP_ONLY, {"step": "clerk.stamp", "observed": {"inked": ["red"]}}, {"step": "clerk.stamp"}

@@ -37,6 +37,24 @@ def test_an_honest_implementation_conforms_in_the_scenarios_that_say_so(capsys: 
     assert "not observed: clerk fresh book" in done.words
 
 
+def test_where_nothing_is_observed_nothing_is_shown(capsys: Capture) -> None:
+    done = ran(capsys, "conform", STAMPS, "--adapter", "tests.conformance.office:Blindfolded", "-s", "baseline")
+
+    assert done.code == 4
+    assert "? baseline 277 of 277 transitions" in done.words
+    assert "nothing is observed, so that whatever the system does would pass" in done.words
+
+
+def test_a_deliberate_mistake_that_nothing_shows_is_a_failure(capsys: Capture) -> None:
+    arguments = ("conform", STAMPS, "-s", "smudged", "--defects", "--adapter")
+
+    assert ran(capsys, *arguments, "tests.conformance.office:Spotless").code == 1
+    done = ran(capsys, *arguments[:3], "baseline", *arguments[4:], OFFICE[1])
+    assert done.code == 0
+    assert "✓ mistake stamps-twice: baseline, clerk.stamp" in done.words
+    assert "driving does not show it" not in done.words
+
+
 def test_what_there_is_to_cover_is_what_the_fast_explorer_counts(capsys: Capture) -> None:
     scenario = answered(capsys, "conform", STAMPS, *OFFICE, "-s", "baseline")["files"][0]["scenarios"][0]
     claim = FILE.scenarios["baseline"]

@@ -47,6 +47,14 @@ def test_a_failure_shows_the_run_and_where_it_was_killed(capfd: pytest.CaptureFi
     assert "1 not as the model says" in said
 
 
+def test_where_nothing_is_observed_nothing_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    assert _kill("--singles", adapter="tests.conformance.delivery:Blindfolded") == 4
+    said = " ".join(capfd.readouterr().out.split())
+    assert "? baseline" in said
+    assert "observed nothing at all" in said
+    assert "submissions at most" not in said
+
+
 def test_deliberate_mistakes_are_looked_for_one_by_one(capfd: pytest.CaptureFixture[str]) -> None:
     assert _kill("--defects", "--singles") == 0
     said = " ".join(capfd.readouterr().out.split())
@@ -90,6 +98,7 @@ def test_it_does_not_matter_how_many_errands_are_done_at_once(defect: str, capfd
         ("tests.conformance.office:Office", [], "has no processes of its own that could be killed"),
         ("tests.conformance.delivery:Nobody", [], "has no `Nobody`"),
         ("tests.conformance.press:Press", [], "which the model does not have"),
+        (HONEST, ["-s", "no-crash"], "`no-crash` allows no process to crash anywhere and any number of times"),
     ],
 )
 def test_what_cannot_be_killed_is_refused(

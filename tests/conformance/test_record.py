@@ -30,8 +30,6 @@ REFERRING = _referring()
 
 def _part(part: str, name: str) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(RECORD.read_text("utf-8"))
-    if part not in record:
-        pytest.skip("nobody has recorded this part yet: make kill")
     found: dict[str, Any] = record[part]["files"][f"spec/{name}.yaml"]
     return found
 
