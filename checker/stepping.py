@@ -47,7 +47,7 @@ class Walk:
 
     def take(self, option: Transition) -> None:
         """Let one of the options happen."""
-        self._taken.append(TraceStep(option.action, option.choices, option.faults, option.successor))
+        self._taken.append(TraceStep.of(option))
         self._options = None
 
     def back(self, steps: int = 1) -> int:

@@ -26,6 +26,11 @@ class TraceStep:
     faults: tuple[str, ...]
     state: State
 
+    @classmethod
+    def of(cls, transition: Transition) -> TraceStep:
+        """Return a transition as a step of a trace."""
+        return cls(transition.action, transition.choices, transition.faults, transition.successor)
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
@@ -120,7 +125,7 @@ def replay(
                 f"transition {len(steps) + 1} ({name}) of a trace is none of the evaluator's; "
                 f"from that state it has: {available or 'nothing'}"
             )
-        steps.append(TraceStep(found.action, found.choices, found.faults, found.successor))
+        steps.append(TraceStep.of(found))
     return Trace(states[0], tuple(steps), loop=loop)
 
 

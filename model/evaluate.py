@@ -70,7 +70,7 @@ class Evaluator:
     def transitions_of(self, state: State, action: Action) -> Iterator[Transition | Failure]:
         """Yield those transitions (and failing paths) from a state that are this step or crash."""
         if action.fault is not None:
-            yield from (t for t in self._crashes(state) if t.action == action)
+            yield from self._crashes(state, only=action)
             return
         process = self.system.specification.processes[action.process]
         if action.kind == "restart":
@@ -102,8 +102,8 @@ class Evaluator:
             if not script:
                 return
 
-    def _crashes(self, state: State) -> Iterator[Transition | Failure]:
-        """Yield all crashes: of each instance by each fault, first before its next step and then inside it."""
+    def _crashes(self, state: State, *, only: Action | None = None) -> Iterator[Transition | Failure]:
+        """Yield all crashes, or one: of each instance by each fault, first before its next step and then inside it."""
         for process, instance in self.system.instances():
             if process.environment:
                 continue
@@ -111,7 +111,7 @@ class Evaluator:
             for fault, budget in self.system.crash_faults(process):
                 for torn in (False, True):
                     action = Action(process.name, instance, label, fault, torn)
-                    if self._may_crash(action, budget, state):
+                    if only in (None, action) and self._may_crash(action, budget, state):
                         yield from self._run_all(action, self._crash_bodies(process, action), state)
 
     def _may_crash(self, action: Action, budget: Budget, state: State) -> bool:
@@ -222,15 +222,12 @@ class _StepRun(Frame):
         self.answered.append((answer, possible))
         return answer
 
-    def value(self, expression: Expression) -> Value:
-        match expression:
-            case FaultDraw(fault=fault):
-                return self._draw(fault)
-            case Fresh(store=store):
-                slot = self.system.fresh_slots.get((self.process.name, self.instance, store))
-                return slot is not None and self._copy[slot]
-            case _:
-                return super().value(expression)
+    def only_in_a_step(self, expression: Fresh | FaultDraw) -> Value:
+        """Draw a fault, or tell whether what was read last is still so."""
+        if isinstance(expression, FaultDraw):
+            return self._draw(expression.fault)
+        slot = self.system.fresh_slots.get((self.process.name, self.instance, expression.store))
+        return slot is not None and self._copy[slot]
 
     @property
     def _copy(self) -> list[Value]:

@@ -85,7 +85,7 @@ class Frame:
             case Stopped(process=process):
                 return self.values[self._label_slot(process, expression.instance, expression.span)] == STOPPED
             case Fresh() | FaultDraw():
-                raise AssertionError("only a step draws faults and has fresh bits")
+                return self.only_in_a_step(expression)
             case Comparison():
                 return self._comparison(expression)
             case Arithmetic(operator=operator):
@@ -136,6 +136,10 @@ class Frame:
                 return self._next(item)
             case _:
                 assert_never(expression)
+
+    def only_in_a_step(self, expression: Fresh | FaultDraw) -> Value:
+        """Evaluate what has a value only while a step runs, which overrides this."""
+        raise AssertionError(f"{type(expression).__name__} outside a step; the elaborator should have refused it")
 
     def integer(self, expression: Expression) -> int:
         """Evaluate an expression that is an integer."""

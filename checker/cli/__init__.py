@@ -5,6 +5,7 @@ Kept light: a command imports what it needs when it runs, so that `--help` waits
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -15,9 +16,14 @@ from checker.verdict import ExitCode
 
 __all__ = ["app", "crosschecking", "deciding", "main", "proving", "reviewing", "starting", "understanding"]
 
+_ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000
+"""Specifications and traces are many small objects that live until the end; Python's 700 looks at them again and again,
+which is an eighth of a `check`."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, `sys.argv` unless told otherwise; return the exit code."""
+    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -19,7 +19,6 @@ from checker.reporting.graphs.documents import graph_document
 from checker.verdict import ExitCode
 from model.diagnostics import Code, Diagnostic, quoted
 
-FORMATS = ("dot", "graphml", "mermaid", "svg", "png")
 _SUFFIXES = {".gv": "dot", ".dot": "dot", ".graphml": "graphml", ".mmd": "mermaid", ".svg": "svg", ".png": "png"}
 _SITUATIONS_DRAWN = 400
 """More boxes than this make no picture that anybody reads."""

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from checker.conformance.adapter import Action, Ended, Launch, Observation, Plain, Refused, Setting, UnknownSetting
-from checker.conformance.forking import Zygote, quick_directory
+from checker.conformance.forking import quick_directory
+from checker.conformance.launching import Launches
 from checker.conformance.standins import StandIn, Stepped
 from model.reference.audited_recovery import files
 from model.reference.audited_recovery.evidence import Transcript
@@ -151,7 +152,7 @@ class AuditedAdapter(ABC):
         self._directory: tempfile.TemporaryDirectory[str] = quick_directory()
         self._starts = 0
         self._standins: list[StandIn] = []
-        self._zygote: Zygote | None = None
+        self._launches = Launches(self.child)
         self.players: dict[tuple[str, int], Player] = {}
         self.launched = False
         self.overlapped = False
@@ -247,8 +248,7 @@ class AuditedAdapter(ABC):
         for standin in self._standins:
             standin.kill()
         self._standins.clear()
-        if self._zygote is not None:
-            self._zygote.close()
+        self._launches.close()
         self._directory.cleanup()
 
     def obstacles(self) -> list[Obstacle]:
@@ -349,8 +349,6 @@ class AuditedAdapter(ABC):
         player = self.players[launch.process, launch.instance]
         player.die()
         self.launched = True
-        if self._zygote is None:
-            self._zygote = Zygote(self.child.partition(":")[0])
         argument = {
             "root": str(self.run.root),
             "process": launch.process,
@@ -359,8 +357,7 @@ class AuditedAdapter(ABC):
             "variant": self.setting.variant,
             "defect": self.setting.defect,
         }
-        forked = self._zygote.run(self.child, argument, kill_at=kill_at)
-        return Ended("killed" if forked.killed else forked.result, forked.points)
+        return self._launches.run(argument, kill_at)
 
 
 def come_by_all(process: str, turn: Iterator[str], come_by: Callable[[str], None]) -> str:

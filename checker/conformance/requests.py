@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from checker.conformance.adapter import (
-    Action,
-    Plain,
-    Refused,
-    Setting,
-)
+from checker.conformance.adapter import Action, Plain, Refused
+from checker.conformance.deployments import OPERATOR, WORK, DeployedAdapter, number_of
 from model.reference.operator_control.arbitration import Snapshot
 from model.reference.operator_control.controls import Operation, Receipt, Request, Result, Version
-from model.reference.operator_control.deployment import Deployment
-from model.reference.operator_control.records import Phase, WorkRecord
+from model.reference.operator_control.records import Phase
 from model.reference.operator_control.service import Control
-
-WORK = "notice-1"
-OPERATOR = "operator"
 
 RESULTS = {Result.SCHEDULED: "Scheduled", Result.COMPLETED: "Completed", Result.STOPPED: "StoppedAgain"}
 """The model's words for results."""
 
 
-class Requests:
+class Requests(DeployedAdapter):
     """The keys of the model, the request files that they stand for at the moment, and the receipts of those."""
 
     def __init__(self) -> None:
-        self._directory: TemporaryDirectory[str] | None = None
-        self._deployment: Deployment | None = None
+        super().__init__()
         self._controls: dict[int, tuple[int, Control]] = {}
-        self._setting = Setting({})
         self._names: dict[int, str] = {}
         self._closed: dict[int, Request] = {}
         """Requests that are answered for good while somebody else may still handle them, until their number is used."""
@@ -99,15 +88,6 @@ class Requests:
         return {f"{name}[{key}]": value for name, value in values.items()}
 
     @property
-    def _here(self) -> Deployment:
-        assert self._deployment is not None, "reset comes first"
-        return self._deployment
-
-    @property
-    def _record(self) -> WorkRecord:
-        return self._here.storage.snapshot().books.records[WORK]
-
-    @property
     def _keys(self) -> int:
         return number_of(self._setting.parameters["keys"])
 
@@ -117,8 +97,7 @@ class Requests:
 
     @property
     def _backup_path(self) -> Path:
-        assert self._directory is not None
-        return Path(self._directory.name) / "backup.sqlite"
+        return Path(self._path) / "backup.sqlite"
 
     def _version(self, snapshot: Snapshot) -> Version:
         return Version(snapshot.generation, snapshot.books.records[WORK].revision)
@@ -137,9 +116,3 @@ class Requests:
 
     def _handled(self, key: int) -> bool:
         return any(handled == key for handled, _ in self._controls.values())
-
-
-def number_of(value: Plain) -> int:
-    """Return a value of which it is known that it is a number."""
-    assert isinstance(value, int)
-    return value

@@ -38,18 +38,17 @@ class StandIn:
 class Stepped:
     """A process that is a generator of kill points, stepped from one to the next.
 
-    `begin` makes the generator for the next turn. A turn that ends is followed by another: the process stands at its
-    first kill point again.
+    `begin` makes the generator for the next turn. A turn that ends is followed by another: the process stands at the
+    kill point with which that begins, in most programs always the same.
     """
 
     def __init__(self, begin: Callable[[], Iterator[str]]) -> None:
         self._begin = begin
         self._turn = begin()
         self.label = next(self._turn)
-        self._first = self.label
 
     def restart(self) -> None:
-        """Drop the turn as a kill does, and stand at the first kill point of a new one."""
+        """Drop the turn as a kill does, and stand where a new one begins."""
         self._turn = self._begin()
         self.label = next(self._turn)
 
@@ -67,8 +66,8 @@ class Stepped:
             self.label = point
         else:
             self.restart()
-        if point == before or (not point and before == self._first):
-            raise Refused(f"{before} cannot be taken now")
+        if self.label == before:
+            raise Refused(f"it waits at {before}")
 
     def tear(self) -> None:
         """Go to the kill point inside the step.

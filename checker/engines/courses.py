@@ -5,10 +5,10 @@ Only the evaluator is asked, and no further than to the last crash.
 
 from __future__ import annotations
 
+from checker.engines.plainsearch import PlainSearch
 from checker.exploration import Finding, Limits
-from checker.trace import Trace, TraceStep
 from model.evaluate import Evaluator
-from model.system import State, TransitionSystem
+from model.system import TransitionSystem
 from model.transitions import Transition
 
 
@@ -22,26 +22,22 @@ def run_through(system: TransitionSystem, limits: Limits) -> Finding | None:
     if not counters:
         return None
     (counter,) = counters  # which all crashes share
+    last = len(system.crashes)
     evaluator = Evaluator(system)
-    parents: dict[State, tuple[State, Transition] | None] = dict.fromkeys(system.initial_states)
-    for state in (order := list(parents)):  # grows meanwhile
-        if limits.reason_to_stop(len(order)):
-            return None
-        for outcome in evaluator.transitions(state):
-            if isinstance(outcome, Transition) and outcome.successor not in parents:
-                parents[outcome.successor] = (state, outcome)
-                order.append(outcome.successor)
-                if outcome.successor[counter] == len(system.crashes):
-                    trace = _trace(parents, outcome.successor)
-                    return Finding(len(trace), trace)
-    return None
+    search = PlainSearch()
+    ends: list[int] = []
 
+    def expand(number: int) -> list[int]:
+        if ends:
+            return []
+        outcomes = evaluator.transitions(search.states[number])
+        ways = (search.reached(number, outcome) for outcome in outcomes if isinstance(outcome, Transition))
+        new = [way for way in ways if way is not None]
+        ends.extend(way for way in new if search.states[way][counter] == last)
+        return new
 
-def _trace(parents: dict[State, tuple[State, Transition] | None], last: State) -> Trace:
-    steps: list[TraceStep] = []
-    state = last
-    while (parent := parents[state]) is not None:
-        before, taken = parent
-        steps.append(TraceStep(taken.action, taken.choices, taken.faults, state))
-        state = before
-    return Trace(state, tuple(reversed(steps)))
+    search.run(system.initial_states, expand, limits, lambda _: None)
+    if not ends:
+        return None
+    trace = search.trace(ends[0])
+    return Finding(len(trace), trace)

@@ -286,7 +286,7 @@ class _Induction:
     def _step(self, evaluator: Evaluator, before: State, after: State) -> TraceStep:
         for outcome in evaluator.transitions(before):
             if isinstance(outcome, Transition) and outcome.successor == after:
-                return TraceStep(outcome.action, outcome.choices, outcome.faults, outcome.successor)
+                return TraceStep.of(outcome)
         raise EngineDisagreement(f"no transition leads to {describe_state(self.system, after)}")
 
     def _breaking_step(self, evaluator: Evaluator, claim: Property, state: State) -> TraceStep:
@@ -298,5 +298,5 @@ class _Induction:
             else:
                 broken = not evaluator.holds(claim.expression, state, outcome.successor)
             if broken:
-                return TraceStep(outcome.action, outcome.choices, outcome.faults, outcome.successor)
+                return TraceStep.of(outcome)
         raise EngineDisagreement(f"no transition from {describe_state(self.system, state)} breaks `{claim.name}`")

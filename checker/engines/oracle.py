@@ -46,8 +46,6 @@ class _Explorer:
         self.evaluator = Evaluator(system, self.recorder)
         self.properties = tuple(system.specification.properties.values())
         self.search = PlainSearch()
-        self.parents: dict[int, tuple[int, Transition]] = {}
-        """How each state but the initial ones was first reached."""
         self.edges: list[list[Edge]] = []
         """The transitions from each expanded state, by its number."""
         self.goals: dict[str, set[int]] = {p.name: set() for p in self._of(PropertyKind.RECOVERABLE)}
@@ -87,10 +85,8 @@ class _Explorer:
                 continue
             self.result.transitions += 1
             self._cover(outcome)
-            new = self.search.found(outcome.successor)
-            if new is not None:
-                self.parents[new] = (number, outcome)
-                following.append(new)
+            new = self.search.reached(number, outcome)
+            following += [] if new is None else [new]
             target = self.search.numbers[outcome.successor]
             edges.append(Edge(target, outcome.action, outcome.fair, faulty=bool(outcome.faults)))
             errors += self._errors_on_transition(number, state, outcome)
@@ -179,7 +175,7 @@ class _Explorer:
         found = unanswered(self.edges, self.search.depths, self.owing[asked.name], self.silent[asked.name])
         if found is None:
             return
-        before = self._trace(found.start)
+        before = self.search.trace(found.start)
         on = [*found.stem, *found.cycle]
         states = [*before.states, *(self.search.states[number] for _, number in on)]
         actions = [*(step.action for step in before.steps), *(action for action, _ in on)]
@@ -213,22 +209,14 @@ class _Explorer:
 
     def _failed(self, number: int, error: EvaluationError, failing: Action | None) -> None:
         if self.result.failure is None:
-            trace = self._trace(number)
+            trace = self.search.trace(number)
             self.result.failure = Finding(len(trace), Trace(trace.initial, trace.steps, failing), error)
 
     def _finding(self, number: int, last: Transition | None = None, *, still_possible: tuple[str, ...] = ()) -> Finding:
-        trace = self._trace(number)
+        trace = self.search.trace(number)
         if last is not None:
-            trace = Trace(trace.initial, (*trace.steps, _trace_step(last)))
+            trace = Trace(trace.initial, (*trace.steps, TraceStep.of(last)))
         return Finding(len(trace), trace, still_possible=still_possible)
-
-    def _trace(self, number: int) -> Trace:
-        """Walk back from a state to the initial one it was found from."""
-        steps: list[TraceStep] = []
-        while number in self.parents:
-            number, transition = self.parents[number]
-            steps.append(_trace_step(transition))
-        return Trace(self.search.states[number], tuple(reversed(steps)))
 
     def _report(self, layer: list[int]) -> None:
         if self.limits.on_progress is not None:
@@ -283,7 +271,3 @@ class _Recorder:
 
     def premise(self, span: Span) -> None:
         self.coverage.premises.add(span)
-
-
-def _trace_step(transition: Transition) -> TraceStep:
-    return TraceStep(transition.action, transition.choices, transition.faults, transition.successor)

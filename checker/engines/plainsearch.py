@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from checker.exploration import Limits
+from checker.trace import Trace, TraceStep
 from model.system import State
+from model.transitions import Transition
 
 
 class PlainSearch:
@@ -18,6 +20,8 @@ class PlainSearch:
         """How many transitions lead to each state at least."""
         self.depth = 0
         """How many layers have been begun."""
+        self._ways: dict[int, tuple[int, Transition]] = {}
+        """How each state that was `reached` was reached first, and from where."""
 
     def found(self, state: State) -> int | None:
         """Give a new state the next number; None for a known one."""
@@ -27,6 +31,21 @@ class PlainSearch:
         self.states.append(state)
         self.depths.append(self.depth)
         return number
+
+    def reached(self, source: int, transition: Transition) -> int | None:
+        """Give the state to which a transition leads the next number, and keep the way; None for a known one."""
+        number = self.found(transition.successor)
+        if number is not None:
+            self._ways[number] = (source, transition)
+        return number
+
+    def trace(self, number: int) -> Trace:
+        """Return the way on which a state was reached, from the initial one it was found from."""
+        steps: list[TraceStep] = []
+        while number in self._ways:
+            number, transition = self._ways[number]
+            steps.append(TraceStep.of(transition))
+        return Trace(self.states[number], tuple(reversed(steps)))
 
     def run(
         self,

@@ -17,7 +17,8 @@ from checker.conformance.adapter import (
     Setting,
     UnknownSetting,
 )
-from checker.conformance.forking import ComeBy, Zygote, quick_directory
+from checker.conformance.forking import ComeBy, quick_directory
+from checker.conformance.launching import Launches
 
 MODULE = "tests.conformance.delivery"
 ROOT = str(Path(__file__).parents[2])
@@ -155,7 +156,7 @@ class Adapter:
     defects: Sequence[str] = tuple(name for name in WORKERS if name)
 
     def __init__(self) -> None:
-        self._zygote: Zygote | None = None
+        self._launches = Launches(f"{MODULE}:run_worker", path=[ROOT])
         self._directory = quick_directory()
         self._defect = ""
         self._lost = False
@@ -210,16 +211,12 @@ class Adapter:
     def launch(self, launch: Launch, kill_at: int | None) -> Ended:
         """Let a worker run as a process of its own."""
         assert launch.process == "worker"
-        if self._zygote is None:
-            self._zygote = Zygote(MODULE, path=[ROOT])
         argument = {"directory": self._directory.name, "defect": self._defect}
-        ended = self._zygote.run(f"{MODULE}:run_worker", argument, kill_at=kill_at)
-        return Ended("killed" if ended.killed else "waiting", ended.points)
+        return self._launches.run(argument, kill_at)
 
     def close(self) -> None:
         """End everything."""
-        if self._zygote is not None:
-            self._zygote.close()
+        self._launches.close()
         self._directory.cleanup()
 
     @property

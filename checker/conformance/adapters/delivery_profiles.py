@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from checker.conformance.adapter import (
@@ -24,10 +23,10 @@ from checker.conformance.adapter import (
     Setting,
     UnknownSetting,
 )
-from checker.conformance.forking import ComeBy, Zygote, quick_directory
-from checker.conformance.generators import Generators
+from checker.conformance.deployments import OPERATOR, WORK, DeployedAdapter, number_of, state_of
+from checker.conformance.forking import ComeBy
 from model.reference.operator_control.channel import Manner, Plan, Sight
-from model.reference.operator_control.controls import Evidence, Operation, Request, Result, Version
+from model.reference.operator_control.controls import Evidence, Operation, Receipt, Request, Result, Version
 from model.reference.operator_control.defects import DEFECTS
 from model.reference.operator_control.deployment import Deployment, Parts
 from model.reference.operator_control.records import (
@@ -44,14 +43,10 @@ from model.reference.operator_control.records import (
 from model.reference.operator_control.variants import LooksAgain, UnlessReclaimed
 from model.reference.operator_control.worker import Worker
 
-WORK = "notice-1"
 START = 10_000_000
 """When the work is enqueued: late enough that the clock may go back."""
 
 MAX_AGE, LEASE, DELAY = 1_000_000, 1000, 10
-
-OPERATOR = "operator"
-HERE = "checker.conformance.adapters.delivery_profiles"
 
 VARIANTS: Mapping[str, Parts] = {
     "": Parts(),
@@ -68,38 +63,25 @@ SAID = {"NotStarted": None, **{str(delivery): delivery for delivery in Delivery}
 """The model's words for what is known of a delivery; the same ones, and one for nothing."""
 
 
-class Adapter:
+class Adapter(DeployedAdapter):
     """The reference implementation under the model of delivery profiles."""
 
     observes: Sequence[str] = (
-        *(
-            "state",
-            "reason",
-            "attempts",
-            "delivery",
-            "claimant",
-            "time_is_up",
-            "too_old",
-            "known",
-            "in_flight",
-            "fence",
-        ),
-        *("registered_alike", "deliveries", "released", "was_too_old", "worker at", "worker.number", "worker.outcome"),
+        *("state", "reason", "attempts", "delivery", "claimant", "time_is_up", "too_old", "known", "in_flight"),
+        *("fence", "registered_alike", "deliveries", "released", "retried", "was_too_old"),
+        *("worker at", "worker.number", "worker.outcome"),
     )
     defects: Sequence[str] = (
         *("lease-ignored", "generation-not-compared", "unknown-not-held", "confirmation-dropped"),
         *("sends-before-it-is-stored", "silence-is-failure", "attempt-counted-late", "registration-reinterprets"),
         "budgets-forgotten",
     )
+    child = f"{__name__}:run_worker"
 
     def __init__(self) -> None:
-        self._directory: TemporaryDirectory[str] | None = None
-        self._deployment: Deployment | None = None
-        self._zygote: Zygote | None = None
-        self._generators = Generators()
+        super().__init__()
         self._workers: dict[int, Worker] = {}
         self._claims: dict[int, int] = {}
-        self._setting = Setting({})
         self._keys = 0
         self._was_too_old = False
 
@@ -111,10 +93,7 @@ class Adapter:
             raise UnknownSetting(f"there is no variant {setting.variant} with {', '.join(setting.parameters)} here")
         if setting.defect and setting.defect not in self.defects:
             raise UnknownSetting(f"there is no defect {setting.defect}")
-        self._throw_away()
-        self._setting = setting
-        self._directory = quick_directory()
-        self._deployment = _open(self._argument())
+        self._deploy(setting, _deployed)
         self._keys = 0
         self._was_too_old = False
         profile = Profile(str(setting.parameters["profile"]))
@@ -137,20 +116,19 @@ class Adapter:
 
     def observe(self) -> Observation:
         """Return what the storage, the provider, the clock and the workers say."""
-        record, now = self._record, self._here.clock.now()
+        record, now, receipts = self._record, self._here.clock.now(), self._receipts()
         self._was_too_old |= self._here.storage.rules.too_old(record, now)
         seen: dict[str, Plain] = {
-            "state": str(record.phase),
+            **state_of(record),
             "reason": str(_reason(record) or "NoReason"),
-            "attempts": record.attempts,
-            "delivery": str(record.delivery or "NotStarted"),
             "claimant": None if record.lease is None else self._claims.get(record.lease.generation),
             "too_old": self._here.storage.rules.too_old(record, now),
             "known": self._here.provider.knows(WORK),
             "fence": min(self._here.provider.fence(WORK), self._max_attempts + 1),
             "registered_alike": self._here.host.policies.registered is record.intent.profile,
             "deliveries": self._here.provider.deliveries(WORK),
-            "released": any(r.result is not Result.COMPLETED and r.evidence for r in self._receipts()),
+            "released": any(r.result is not Result.COMPLETED and r.evidence for r in receipts),
+            "retried": any(_restarts(receipt) for receipt in receipts),
             "was_too_old": self._was_too_old,
         }
         if (up := _time_is_up(record, now)) is not None:
@@ -164,13 +142,6 @@ class Adapter:
     def offers(self) -> Sequence[Action]:
         """Return what may be tried, within what the model assumes of the environment."""
         return [*self._offers_of_workers(), *self._offers_of_others()]
-
-    def close(self) -> None:
-        """End the parent of the children and remove the directory."""
-        self._throw_away()
-        if self._zygote is not None:
-            self._zygote.close()
-            self._zygote = None
 
     # -- workers ---------------------------------------------------------------------------------------------------
 
@@ -345,12 +316,6 @@ class Adapter:
             raise Refused("the provider knows nothing that it may forget")
         self._here.provider.forget(WORK)
 
-    def _register(self) -> None:
-        stored = self._record.intent.profile
-        alike = self._here.host.policies.registered is stored
-        other = next(profile for profile in Profile if profile is not stored)
-        self._here.host.change(registered=other if alike else stored)
-
     # -- processes of their own ------------------------------------------------------------------------------------
 
     def errands(self) -> Sequence[Errand]:
@@ -366,50 +331,38 @@ class Adapter:
 
     def launch(self, launch: Launch, kill_at: int | None) -> Ended:
         """Run a worker as a process of its own until it finds nothing to do."""
-        if self._zygote is None:
-            self._zygote = Zygote(HERE)
         self._generators.crash((launch.process, launch.instance))
         self._workers.pop(launch.instance, None)
-        forked = self._zygote.run(f"{HERE}:run_worker", self._argument(), kill_at=kill_at)
+        ended = self._launches.run(self._argument(), kill_at)
         lease = self._record.lease
         if lease is not None:
             self._claims.setdefault(lease.generation, launch.instance)
-        return Ended("killed" if forked.killed else "waiting", forked.points)
+        return ended
 
     # -- what there is ---------------------------------------------------------------------------------------------
 
     @property
-    def _here(self) -> Deployment:
-        assert self._deployment is not None, "reset comes first"
-        return self._deployment
-
-    @property
-    def _record(self) -> WorkRecord:
-        return self._here.storage.snapshot().books.records[WORK]
-
-    @property
     def _count(self) -> int:
-        return int(str(self._setting.parameters["workers"]))
+        return number_of(self._setting.parameters["workers"])
 
     @property
     def _max_attempts(self) -> int:
         return self._here.limits.max_attempts
 
-    def _receipts(self) -> Sequence[Any]:
+    def _receipts(self) -> Sequence[Receipt]:
         return list(self._here.storage.snapshot().receipts.values())
 
     def _argument(self) -> dict[str, Any]:
         parameters = self._setting.parameters
         limits = Limits(
-            max_attempts=int(str(parameters["max_attempts"])),
-            max_work=int(str(parameters["max_work"])),
+            max_attempts=number_of(parameters["max_attempts"]),
+            max_work=number_of(parameters["max_work"]),
             max_age=MAX_AGE,
             retry_seconds=DELAY,
             lease=LEASE,
         )
-        assert self._directory is not None
         return {
-            "directory": self._directory.name,
+            "directory": self._path,
             "limits": asdict(limits),
             "manner": parameters["provider_does"],
             "variant": self._setting.variant,
@@ -417,19 +370,14 @@ class Adapter:
         }
 
     def _throw_away(self) -> None:
-        self._generators.clear()
         self._workers.clear()
         self._claims.clear()
-        if self._deployment is not None:
-            self._deployment.close()
-        if self._directory is not None:
-            self._directory.cleanup()
-        self._deployment = self._directory = None
+        super()._throw_away()
 
 
 def run_worker(argument: dict[str, Any], come_by: ComeBy) -> str:
     """Run a worker in a process of its own until there is nothing to claim."""
-    deployment = _open(argument)
+    deployment = _deployed(argument)
     while True:
         come_by("worker.claim")
         before = deployment.storage.snapshot().books
@@ -439,7 +387,7 @@ def run_worker(argument: dict[str, Any], come_by: ComeBy) -> str:
             return "waiting"
 
 
-def _open(argument: Mapping[str, Any]) -> Deployment:
+def _deployed(argument: Mapping[str, Any]) -> Deployment:
     parts = DEFECTS[argument["defect"]] if argument["defect"] else VARIANTS[argument["variant"]]
     return Deployment(Path(argument["directory"]), Limits(**argument["limits"]), Manner(argument["manner"]), parts)
 
@@ -452,6 +400,12 @@ def _plan(action: Action) -> Plan:
     answers = action.choices[:-1] if silent else action.choices
     heard = SAID[str(action.choices[-1])] if silent else Delivery.RETRYABLE if "misreport" in action.faults else None
     return Plan(Delivery(str(answers[0])) if answers else Delivery.ACCEPTED, heard)
+
+
+def _restarts(receipt: Receipt) -> bool:
+    """Tell whether a control has set work going that had stopped."""
+    is_retry = receipt.request.operation is Operation.RETRY and receipt.result is Result.SCHEDULED
+    return is_retry and receipt.prior_phase is Phase.STOPPED
 
 
 def _reason(record: WorkRecord) -> str | None:

@@ -37,7 +37,9 @@ from checker.conformance.coordinators import (
     gated_errands,
     in_doubt,
 )
-from checker.conformance.forking import Zygote, quick_directory
+from checker.conformance.forking import quick_directory
+from checker.conformance.launching import Launches
+from checker.conformance.standins import Stepped
 from model.reference.killed_workflow.coordinator import Coordinator
 from model.reference.killed_workflow.defects import DEFECTS
 from model.reference.killed_workflow.drafts import Writer, dispatch_key, proposal
@@ -64,7 +66,7 @@ class _Standing:
 
     coordinator: Coordinator
     judgements: Fixed
-    steps: Iterator[str]
+    stepped: Stepped
 
 
 class Adapter:
@@ -81,7 +83,7 @@ class Adapter:
         self._directory = Path(self._home.name)
         self._provider = Provider(self._directory)
         self._provider.start()
-        self._zygote: Zygote | None = None
+        self._launches = Launches(f"{coordinators.__name__}:run_coordinator")
         self._standing: list[_Standing] = []
 
     def reset(self, setting: Setting) -> None:
@@ -121,8 +123,7 @@ class Adapter:
 
     def close(self) -> None:
         """End the provider and the parent of the coordinators, and remove the directory."""
-        if self._zygote is not None:
-            self._zygote.close()
+        self._launches.close()
         self._close_ledgers()
         self._provider.close()
         self._home.cleanup()
@@ -155,8 +156,7 @@ class Adapter:
         standing.judgements.admission = "admission_blocked" not in choices
         standing.judgements.retryable = "permanent" not in choices
         standing.judgements.verification = "verification_error" not in choices
-        before = standing.coordinator.at
-        if before in {"submit", "call", "look_up"}:
+        if standing.coordinator.at in {"submit", "call", "look_up"}:
             number = standing.coordinator.memory.number
             self._set_turn(
                 number,
@@ -165,11 +165,7 @@ class Adapter:
                 delay="late_call" in action.faults,
                 stale="stale_lookup" in action.faults,
             )
-        if next(standing.steps, None) is None:
-            standing.steps = standing.coordinator.run()
-            next(standing.steps)
-            if standing.coordinator.at == before:
-                raise Refused(f"it waits at {before}")
+        standing.stepped.step()
 
     def _finish(self, number: int, outcome: str) -> bool:
         jobs = self._jobs(number)
@@ -326,8 +322,6 @@ class Adapter:
 
     def launch(self, launch: Launch, kill_at: int | None) -> Ended:
         """Let a coordinator run as a process of its own, from what is in the repository."""
-        if self._zygote is None:
-            self._zygote = Zygote(coordinators.__name__)
         script = launch if isinstance(launch, Scripted) else Scripted(launch.process, launch.instance)
         for number in range(1, self._attempts + 1):
             words = script.answers[number - 1].split() if number <= len(script.answers) else ["accept"]
@@ -336,8 +330,7 @@ class Adapter:
         for name in ("admission", "retryable", "verification"):
             build[name] = getattr(script, name)
         build["login"] = f"coordinator-{launch.instance}"
-        ended = self._zygote.run(f"{coordinators.__name__}:run_coordinator", build, kill_at=kill_at)
-        return Ended("killed" if ended.killed else ended.result, ended.points)
+        return self._launches.run(build, kill_at)
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
@@ -346,9 +339,7 @@ class Adapter:
             self._standing[number].coordinator.close()
         judgements = self._build.judgements()
         coordinator = self._build.coordinator(judgements)
-        steps: Iterator[str] = coordinator.run()
-        next(steps)
-        return _Standing(coordinator, judgements, steps)
+        return _Standing(coordinator, judgements, Stepped(coordinator.run))
 
     def _close_ledgers(self) -> None:
         for standing in self._standing:

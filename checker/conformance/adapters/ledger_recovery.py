@@ -26,7 +26,9 @@ from checker.conformance.adapter import (
     Setting,
     UnknownSetting,
 )
-from checker.conformance.forking import Zygote, quick_directory
+from checker.conformance.forking import quick_directory
+from checker.conformance.launching import Launches
+from checker.conformance.standins import Stepped
 from checker.conformance.writers import DECISION_RECORDS, HISTORIES, Telling, Told
 from model.reference.killed_workflow.drafts import Writer
 from model.reference.killed_workflow.ledger import Head, History
@@ -66,7 +68,7 @@ class _Standing:
 
     writer: LedgerWriter
     ledger: UnreliableLedger
-    steps: Iterator[str]
+    stepped: Stepped
 
 
 class Adapter:
@@ -83,7 +85,7 @@ class Adapter:
     def __init__(self) -> None:
         self._home = quick_directory()
         self._path = Path(self._home.name, "ledger.git")
-        self._zygote: Zygote | None = None
+        self._launches = Launches(f"{writers.__name__}:run_writer")
         self._standing: list[_Standing] = []
 
     def reset(self, setting: Setting) -> None:
@@ -106,8 +108,7 @@ class Adapter:
 
     def close(self) -> None:
         """End the parent of the writers and remove the directory."""
-        if self._zygote is not None:
-            self._zygote.close()
+        self._launches.close()
         self._close_writers()
         self._home.cleanup()
 
@@ -126,10 +127,7 @@ class Adapter:
             standing.writer.draft = self._draft(Told.of(action.choices, planned=self._planned))
         standing.ledger.losing = "lost_ack" in action.faults
         before, in_hand = self._ledger.read(), standing.writer.in_hand
-        if next(standing.steps, None) is None:
-            standing.steps = standing.writer.run()
-            next(standing.steps)
-            raise Refused("it does not write that")
+        standing.stepped.step()
         if in_hand is not None:
             self._compare_with_what_was_told(before, in_hand)
 
@@ -276,8 +274,6 @@ class Adapter:
     def launch(self, launch: Launch, kill_at: int | None) -> Ended:
         """Let a writer run as a process of its own, from what is in the repository."""
         assert isinstance(launch, Telling)
-        if self._zygote is None:
-            self._zygote = Zygote(writers.__name__)
         argument = {
             "ledger": str(self._path),
             "defect": self._defect,
@@ -285,8 +281,7 @@ class Adapter:
             "told": launch.told,
             "unacknowledged": launch.unacknowledged,
         }
-        ended = self._zygote.run(f"{writers.__name__}:run_writer", argument, kill_at=kill_at)
-        return Ended("killed" if ended.killed else "waiting", ended.points)
+        return self._launches.run(argument, kill_at)
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
@@ -294,9 +289,7 @@ class Adapter:
         ledger = self._parts.ledger(self._path)
         restraint: Restraint = self._parameters["write"]
         writer = self._parts.writer(ledger, lambda _history, _state: None, restraint, self._reader)
-        steps: Iterator[str] = writer.run()
-        next(steps)
-        return _Standing(writer, ledger, steps)
+        return _Standing(writer, ledger, Stepped(writer.run))
 
     def _close_writers(self) -> None:
         for standing in self._standing:

@@ -24,15 +24,15 @@ from checker.conformance.adapter import (
     Setting,
     UnknownSetting,
 )
-from checker.conformance.forking import ComeBy, Zygote, quick_directory
-from checker.conformance.generators import Generators
-from checker.conformance.requests import OPERATOR, RESULTS, WORK, Requests, number_of
+from checker.conformance.deployments import OPERATOR, WORK, number_of, state_of
+from checker.conformance.forking import ComeBy
+from checker.conformance.requests import RESULTS, Requests
 from model.reference.operator_control.arbitration import Identity
 from model.reference.operator_control.channel import Plan, Sight
 from model.reference.operator_control.controls import Operation, Receipt, Request, Result
 from model.reference.operator_control.defects import DEFECTS
 from model.reference.operator_control.deployment import Deployment, Parts
-from model.reference.operator_control.records import Cause, Delivery, Epochs, Intent, Limits, Phase, Profile, WorkRecord
+from model.reference.operator_control.records import Cause, Delivery, Epochs, Intent, Limits, Phase, Profile
 from model.reference.operator_control.worker import Worker
 
 SOMEBODY = "somebody"
@@ -43,8 +43,6 @@ ROOM = 64 * 1024
 
 SMALLEST_RECEIPT = 300
 """Characters that every receipt has."""
-
-HERE = "checker.conformance.adapters.operator_control"
 
 PARAMETERS: Mapping[str, tuple[Plain, ...] | None] = {
     "profile": None,
@@ -81,11 +79,10 @@ class Adapter(Requests):
         *("authority-not-asked-again", "retry-resets-attempts", "retry-releases-hold", "budgets-forgotten"),
         *("unknown-not-held", "confirmation-dropped", "silence-is-failure"),
     )
+    child = f"{__name__}:run_control"
 
     def __init__(self) -> None:
         super().__init__()
-        self._zygote: Zygote | None = None
-        self._generators = Generators()
         self._worker: Worker | None = None
         self._backup = "not_taken"
         self._backed_up: dict[str, Plain] = {}
@@ -103,10 +100,7 @@ class Adapter(Requests):
             known = PARAMETERS.get(name, ())
             if known is not None and value not in known:
                 raise UnknownSetting(f"{name} is not {value} here")
-        self._throw_away()
-        self._setting = setting
-        self._directory = quick_directory()
-        self._deployment = _open(self._argument())
+        self._deploy(setting, _deployed)
         self._used, self._first_receipts, self._backup, self._backed_up = 0, 0, "not_taken", {}
         self._backed_up_keys = {}
         profile = Profile(str(setting.parameters["profile"]))
@@ -131,7 +125,7 @@ class Adapter(Requests):
         record, policies = snapshot.books.records[WORK], self._here.host.policies
         receipts = sum(receipt.principal == OPERATOR for receipt in snapshot.receipts.values())
         seen: dict[str, Plain] = {
-            **_state_of(record),
+            **state_of(record),
             "receipts_full": self._here.storage.room() < SMALLEST_RECEIPT,
             "current_epoch": snapshot.epochs.current,
             "admission_floor": snapshot.epochs.admission_floor,
@@ -157,13 +151,6 @@ class Adapter(Requests):
     def offers(self) -> Sequence[Action]:
         """Return what may be tried, within what the model assumes of the environment."""
         return [*self._offers_of_controls(), *self._offers_of_operator(), *self._offers_of_others()]
-
-    def close(self) -> None:
-        """End the parent of the children and remove the directory."""
-        self._throw_away()
-        if self._zygote is not None:
-            self._zygote.close()
-            self._zygote = None
 
     # -- the Runtime's handling of requests ------------------------------------------------------------------------
 
@@ -324,12 +311,6 @@ class Adapter(Requests):
             raise Refused("nothing would change")
         self._here.host.change(operators=operators)
 
-    def _register(self) -> None:
-        stored = self._record.intent.profile
-        alike = self._here.host.policies.registered is stored
-        other = next(profile for profile in Profile if profile is not stored)
-        self._here.host.change(registered=other if alike else stored)
-
     def _fill(self) -> None:
         storage = self._here.storage
         snapshot = storage.snapshot()
@@ -357,7 +338,7 @@ class Adapter(Requests):
         snapshot = self._here.storage.snapshot()
         self._here.storage.backup(self._backup_path)
         self._backup = "on_file"
-        self._backed_up = {f"old_{name}": value for name, value in _state_of(snapshot.books.records[WORK]).items()}
+        self._backed_up = {f"old_{name}": value for name, value in state_of(snapshot.books.records[WORK]).items()}
         self._backed_up_due = snapshot.books.records[WORK].due
         self._backed_up_keys = {key: name for key, name in self._names.items() if self._request(key) is not None}
         self._backed_up_receipts = snapshot.receipts
@@ -408,15 +389,13 @@ class Adapter(Requests):
 
     def launch(self, launch: Launch, kill_at: int | None) -> Ended:
         """Run a handler as a process of its own until no request waits."""
-        if self._zygote is None:
-            self._zygote = Zygote(HERE)
         self._generators.crash((launch.process, launch.instance))
         self._controls.pop(launch.instance, None)
         requests = {key: self._request(key) for key in range(1, self._keys + 1)}
-        forked = self._zygote.run(f"{HERE}:run_control", self._argument(), kill_at=kill_at)
+        ended = self._launches.run(self._argument(), kill_at)
         for key, request in requests.items():
             self._remember(key, request)
-        return Ended("killed" if forked.killed else "waiting", forked.points)
+        return ended
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
@@ -424,29 +403,23 @@ class Adapter(Requests):
         limits = Limits(
             max_attempts=number_of(self._setting.parameters["max_attempts"]), max_receipt_bytes=ROOM, lease=10**6
         )
-        assert self._directory is not None
         return {
-            "directory": self._directory.name,
+            "directory": self._path,
             "limits": asdict(replace(limits, max_age=10**9)),
             "defect": self._setting.defect,
         }
 
     def _throw_away(self) -> None:
-        self._generators.clear()
         self._controls.clear()
         self._names.clear()
         self._closed.clear()
         self._worker = None
-        if self._deployment is not None:
-            self._deployment.close()
-        if self._directory is not None:
-            self._directory.cleanup()
-        self._deployment = self._directory = None
+        super()._throw_away()
 
 
 def run_control(argument: dict[str, Any], come_by: ComeBy) -> str:
     """Handle requests in a process of its own, each until its answer is final or there is nothing more to be had."""
-    deployment = _open(argument)
+    deployment = _deployed(argument)
     tried: set[str] = set()
     while True:
         come_by("control.take")
@@ -458,17 +431,9 @@ def run_control(argument: dict[str, Any], come_by: ComeBy) -> str:
             come_by(f"control.{label}")
 
 
-def _open(argument: Mapping[str, Any]) -> Deployment:
+def _deployed(argument: Mapping[str, Any]) -> Deployment:
     parts = DEFECTS[argument["defect"]] if argument["defect"] else Parts()
     return Deployment(Path(argument["directory"]), Limits(**argument["limits"]), parts=parts)
-
-
-def _state_of(record: WorkRecord) -> dict[str, Plain]:
-    return {
-        "state": str(record.phase),
-        "attempts": record.attempts,
-        "delivery": str(record.delivery or "NotStarted"),
-    }
 
 
 def _sight(action: Action) -> Sight:

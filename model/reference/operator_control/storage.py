@@ -46,8 +46,6 @@ CREATE TABLE IF NOT EXISTS receipts (
     PRIMARY KEY (principal, retry_epoch, key)) WITHOUT ROWID;
 """
 
-WRITE_WORK = "INSERT OR REPLACE INTO work VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
 CLEAR = ("DELETE FROM work", "DELETE FROM roots", "DELETE FROM receipts")
 
 T = TypeVar("T")
