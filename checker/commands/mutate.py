@@ -141,8 +141,10 @@ def _report(options: MutateOptions, asked: _Asked, runner: Runner) -> MutationRe
     decider = Decider(mutants, held, runner.limits, runner.progress.tell)
     decider.run()
     apply_reasons(file, decider.decided)
+    # What somebody has given a reason for is not looked into again, unless somebody asks for it by name.
     survivors = [each for each in decider.decided if each.fate is Fate.SURVIVED]
-    explain(survivors, held, runner.limits, runner.progress.tell)
+    asking = [each for each in survivors if options.mutants or not each.explained]
+    explain(asking, held, runner.limits, runner.progress.tell)
     return MutationReport(
         file=file.source.file,
         protocol=file.specification.name,

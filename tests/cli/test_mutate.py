@@ -118,6 +118,20 @@ def test_what_is_cut_short_is_inconclusive(killpoint: Killpoint, order: Path) ->
     assert "scenario baseline: more than 3 states" in done.words
 
 
+def test_what_has_a_reason_is_looked_into_only_where_it_is_named(killpoint: Killpoint, order: Path) -> None:
+    name = "hand.light/drop-assignment/left -= 1"
+    explained(order, name)
+
+    def looked_into(*arguments: str) -> dict[str, Any]:
+        mutants = only(killpoint("mutate", str(order), "--json", *arguments))["mutants"]
+        return {m["id"]: m["same"] for m in mutants if m["fate"] == "survived"}
+
+    assert looked_into() == {
+        n: None if n == name else same for n, (fate, same) in FATES.items() if fate.value == "survived"
+    }
+    assert looked_into("--mutant", name) == {name: False}
+
+
 # --- Several files ---
 
 
