@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from checker.commands.answers import print_document, warn
@@ -11,6 +11,7 @@ from checker.commands.inputs import Loaded, load_one
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
 from checker.engines.consultations import Consultations
+from checker.exploration import Finding, Limits
 from checker.judgement import ScenarioReport, judge_scenario
 from checker.matrix import Cell, matrix, points_of, with_crashes
 from checker.reporting.claims import ShownTrace, property_trace
@@ -19,7 +20,7 @@ from checker.reporting.matrix import MatrixView, cell_lines, matrix_document, ma
 from checker.reporting.output import standard_output
 from checker.verdict import ExitCode
 from model.diagnostics import Code, Diagnostic
-from model.specification import Scenario
+from model.specification import CrashCourse, Scenario
 from model.system import TransitionSystem
 
 SITUATION = "situation"
@@ -139,11 +140,17 @@ def _witness(loaded: Loaded, claim: Scenario, cell: Cell, runner: Runner) -> Sho
         return property_trace(loaded.file, cell.report, next(p for p in cell.decided if p.name == name))
     if not cell.reached:
         return None
-    from checker.engines.courses import run_through
+    last = cell.course[-1]
+    found = through(claim, tuple(frozenset([point]) for point in cell.course), [last], runner.limits)
+    return ShownTrace(cell.report, "", found[last], UNBROKEN) if last in found else None
 
-    crashes = tuple(frozenset([point]) for point in cell.course)
-    system = TransitionSystem.of(with_crashes(claim, cell.report.exploration.system, crashes, claim.name))
-    finding = run_through(system, runner.limits)
-    if finding is None:
-        return None
-    return ShownTrace(cell.report, "", finding, Conclusion(good=True, message="nothing breaks, here or later"))
+
+UNBROKEN = Conclusion(good=True, message="nothing breaks, here or later")
+
+
+def through(claim: Scenario, crashes: CrashCourse, last: Collection[str], limits: Limits) -> dict[str, Finding]:
+    """Return by kill point the shortest run of a course of crashes that ends with one there."""
+    from checker.engines.courses import runs_through
+
+    system = TransitionSystem.of(with_crashes(claim, TransitionSystem.of(claim), crashes, claim.name))
+    return runs_through(system, last, limits)

@@ -6,23 +6,31 @@ mutants take many explorations, and are there where somebody asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from checker.certificates.memory import remembered
 from checker.commands.inputs import Loaded
+from checker.commands.matrix import UNBROKEN, through
 from checker.commands.running import Runner, RunOptions, systems_of
 from checker.engines.projection import projection, viewed_slots
 from checker.engines.reachable import CutShort
 from checker.identity import certified_hash
 from checker.judgement import ScenarioReport
+from checker.matrix import Cell, Course, Matrix, claims_of
+from checker.reporting.claims import ShownTrace, failure_trace, property_trace
 from checker.reporting.envelope import Document
-from checker.reporting.html.page import Parts, Proof
+from checker.reporting.html.heatmap import only_there
+from checker.reporting.html.page import Cells, Parts, Proof
 from checker.results import CheckedFile
 from checker.verdict import Verdict
 from model.specification import Scenario
 
 _STATES_MAX = 20_000
 """Of the first scenario: with more states than this its tables and graph cost more than the check itself."""
+
+_RUN_STATES_MAX = 20_000
+"""Up to which the evaluator looks for the runs of cells in which nothing breaks."""
 
 _SITUATIONS_MAX = 60
 """More boxes than this are no picture that anybody reads beside a text."""
@@ -37,7 +45,7 @@ def parts_of(loaded: Loaded, checked: CheckedFile, runner: Runner, wanted: Colle
     """
     tables, why_no_tables = _tables(loaded, checked, runner)
     graph, why_no_graph = _graph(loaded, checked, runner)
-    matrix, unbroken = _matrix(loaded, runner) if "matrix" in wanted else (None, ())
+    matrix, unbroken, cells = _matrix(loaded, runner) if "matrix" in wanted else (None, (), {})
     return Parts(
         tables=tables,
         why_no_tables=why_no_tables,
@@ -45,6 +53,7 @@ def parts_of(loaded: Loaded, checked: CheckedFile, runner: Runner, wanted: Colle
         why_no_graph=why_no_graph,
         matrix=matrix,
         unbroken=unbroken,
+        cells=cells,
         sweep=_sweep(loaded, runner) if "sweep" in wanted else None,
         mutation=_mutation(loaded, runner) if "mutate" in wanted else None,
         no_view=not loaded.file.specification.views,
@@ -53,17 +62,56 @@ def parts_of(loaded: Loaded, checked: CheckedFile, runner: Runner, wanted: Colle
     )
 
 
-def _matrix(loaded: Loaded, runner: Runner) -> tuple[Document, tuple[str, ...]]:
-    """Return the matrix, and the properties that hold with any number of crashes."""
+def _matrix(loaded: Loaded, runner: Runner) -> tuple[Document, tuple[str, ...], Cells]:
+    """Return the matrix, the properties that hold with any number of crashes, and the runs of its cells."""
     from checker.commands.matrix import matrix_view, situation_keys
-    from checker.matrix import claims_of
     from checker.reporting.matrix import matrix_document
 
     claim = next(iter(loaded.file.scenarios.values()))
     view = matrix_view(loaded, claim, situation_keys(claim, ""), runner, None)
     holding = (Verdict.HOLDS, Verdict.PROVED)
     unbroken = tuple(asked.name for asked in claims_of(view.matrix.anywhere) if asked.verdict in holding)
-    return matrix_document(view), unbroken
+    return matrix_document(view), unbroken, dict(_cells(loaded, claim, view.matrix, runner))
+
+
+def _cells(
+    loaded: Loaded, claim: Scenario, made: Matrix, runner: Runner
+) -> Iterator[tuple[tuple[Course, str], ShownTrace]]:
+    """Yield, of each cell, the shortest run for everything that breaks there, or else one through all its crashes."""
+
+    def unbroken(cell: Cell) -> bool:
+        return cell.reached and not cell.broken.keys() - made.none.broken.keys()
+
+    for row in made.rows:
+        yield from _breaking(loaded, row.once.course, row.once.report)
+        yield from _breaking(loaded, only_there(row.point), row.only_there)
+        for cell in row.then:
+            yield from _breaking(loaded, cell.course, cell.report)
+    limits = replace(runner.limits, states_max=_RUN_STATES_MAX)
+    conclusion = replace(UNBROKEN, message="no more breaks than without crashes") if made.none.broken else UNBROKEN
+    rows = {row.point: row for row in made.rows}
+    singles = [row.point for row in made.rows if unbroken(row.once)]
+    for point, finding in through(claim, (None,), singles, limits).items():
+        shown = ShownTrace(rows[point].once.report, "", finding, conclusion)
+        yield ((point,), ""), shown
+        # Who may be killed there any number of times may be killed there once.
+        yield (only_there(point), ""), shown
+    for row in made.rows:
+        seconds = [cell.course[-1] for cell in row.then if unbroken(cell)]
+        for point, finding in through(claim, (frozenset([row.point]), None), seconds, limits).items():
+            yield ((row.point, point), ""), ShownTrace(row.once.report, "", finding, conclusion)
+
+
+def _breaking(
+    loaded: Loaded, course: Course, report: ScenarioReport
+) -> Iterator[tuple[tuple[Course, str], ShownTrace]]:
+    failure = failure_trace(report)
+    if failure is not None:
+        yield (course, ""), failure
+    for asked in claims_of(report):
+        shown = property_trace(loaded.file, report, asked) if asked.broken else None
+        if shown is not None:
+            yield (course, asked.name), shown
 
 
 def _sweep(loaded: Loaded, runner: Runner) -> Document | None:

@@ -164,7 +164,8 @@ def _print(
     output: Output, loaded: Loaded, report: ScenarioReport, asked: PropertyReport | None, shown: ShownTrace | None
 ) -> None:
     kind = "mutant" if report.mutant else "scenario"
-    output.line(("title", f"{kind} {report.name}: {headline(report, asked, shown)}"))
+    title = sentence("title", f"{kind} {report.name}: {headline(report, asked, shown)}")
+    output.lines(flowed((), title, width=output.width, rest=blank(2), gap=" "))
     output.lines(setting_lines(loaded, report, output.width))
     output.line()
     if shown is None:

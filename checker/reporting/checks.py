@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from checker.campaign import NAMED_MAX
 from checker.judgement import ScenarioReport
 from checker.reporting.claims import (
     ShownTrace,
@@ -40,13 +41,24 @@ def file_lines(checked: CheckedFile, width: int) -> Iterator[Line]:
     if checked.claims:
         yield from _table(checked, width)
     if report.not_run:
-        yield from _paragraph("not run", ", ".join(report.not_run), width)
+        yield from _paragraph("not run", _not_run(checked), width, "dim")
     yield from _surprise(checked, width)
     yield from _teeth(checked, width)
     yield from _caveats(checked.claims, width)
     yield from _paragraph("explored", _effort(checked), width)
     if checked.compared is not None:
         yield from _paragraph("compared", compared_text(checked.compared), width)
+
+
+def _not_run(checked: CheckedFile) -> str:
+    """Name the claims that were left out, or count them where they are many: whoever chose some knows of the others."""
+    names = checked.report.not_run
+    if len(names) <= NAMED_MAX:
+        return ", ".join(names)
+    mutants = sum(name in checked.file.mutants for name in names)
+    counts = [(len(names) - mutants, "scenario"), (mutants, "mutant")]
+    counted = ", ".join(f"{count} {word}{'s' * (count != 1)}" for count, word in counts if count)
+    return f"{counted} (named by `--json`)"
 
 
 # --- The table of scenarios and mutants ---

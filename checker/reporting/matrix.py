@@ -143,7 +143,7 @@ def matrix_lines(view: MatrixView, width: int) -> Iterator[Line]:
     """Yield the whole matrix."""
     made = view.matrix
     kind = "mutant" if view.claim.mutant else "scenario"
-    yield (("title", f"{view.file.specification.name}: killed at every point, {kind} {view.claim.name}"),)
+    yield from _title(f"{view.file.specification.name}: killed at every point, {kind} {view.claim.name}", width)
     items: list[Line] = [(("dim", item),) for item in [view.file.source.file, *_setting(view)]]
     yield from flowed((), items, width=width)
     yield ()
@@ -159,6 +159,10 @@ def matrix_lines(view: MatrixView, width: int) -> Iterator[Line]:
         yield ()
     yield from _needed(made, width)
     yield from _remarks(view, width)
+
+
+def _title(text: str, width: int) -> Iterator[Line]:
+    yield from flowed((), sentence("title", text), width=width, rest=blank(2), gap=" ")
 
 
 def _setting(view: MatrixView) -> list[str]:
@@ -290,7 +294,8 @@ def _needed(made: Matrix, width: int) -> Iterator[Line]:
     broken = {name: count for name, count in made.needed.items() if count is not None}
     names = max((len(name) for name in broken), default=0)
     if broken:
-        yield (("dim", "crashes that it takes to break a property, and the shortest run"),)
+        heading = sentence("dim", "crashes that it takes to break a property, and the shortest run")
+        yield from flowed((), heading, width=width, rest=blank(2), gap=" ")
     for name, count in sorted(broken.items(), key=lambda item: item[1]):
         course, finding = _shortest(made, name, count)
         where = (
@@ -347,7 +352,7 @@ def _remarks(view: MatrixView, width: int) -> Iterator[Line]:
 def cell_lines(view: MatrixView, cell: Cell, witness: ShownTrace | None, width: int) -> Iterator[Line]:
     """Yield one cell: how it comes out, what recovery sees there, and its shortest run."""
     where = " and then before ".join(cell.course)
-    yield (("title", f"{view.file.specification.name}: killed before {where}"),)
+    yield from _title(f"{view.file.specification.name}: killed before {where}", width)
     items: list[Line] = [(("dim", item),) for item in [view.file.source.file, view.claim.name, *_setting(view)]]
     yield from flowed((), items, width=width)
     yield ()

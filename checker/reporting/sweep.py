@@ -118,12 +118,17 @@ def _tally(swept: Swept) -> Line:
 
 def _contracts(swept: Swept, width: int) -> Iterator[Line]:
     dimensions = {dimension.name: dimension for dimension in swept.sweep.dimensions}
-    yield (("good", "safe"), ("dim", " with these promises, whatever else there is, and with no fewer"))
+    yield from _heading("good", "safe", "promises", width)
     yield from _list(swept, swept.sufficient, dimensions, "it is never safe", "nothing at all is promised", width)
     yield ()
-    yield (("bad", "breaks"), ("dim", " with these weaknesses, whatever else there is, and with no fewer"))
+    yield from _heading("bad", "breaks", "weaknesses", width)
     yield from _list(swept, swept.breaking, dimensions, "nothing ever breaks", "even with everything promised", width)
     yield ()
+
+
+def _heading(style: str, outcome: str, what: str, width: int) -> Iterator[Line]:
+    text = sentence("dim", f"with these {what}, whatever else there is, and with no fewer")
+    yield from flowed(((style, outcome), ("", " ")), text, width=width, rest=blank(2), gap=" ")
 
 
 def _list(

@@ -117,6 +117,9 @@ def _drawn(table: Table, width: int) -> Iterator[Line]:
     columns = {c: _width([c, *(row["gives"][c] for row in rows)], _CELL_WIDTH_MAX) for c in table["columns"]}
     taken = _width([_TAKEN, *(_standing(row)[1] for row in rows)], _CELL_WIDTH_MAX)
     fixed = names + sum(columns.values()) + taken + 2 * (len(columns) + 4) + 3
+    if fixed + _WHEN_WIDTH_MIN > width:
+        yield from _below_each_other(rows, points, width)
+        return
     whens = _width(["when", *(row["when"] for row in rows)], max(_WHEN_WIDTH_MIN, width - fixed))
     beside = width - fixed - whens >= _POINTS_WIDTH_MIN
     heading = [("row", names), ("when", whens), ("→", 1), *columns.items(), (_TAKEN, taken)]
@@ -135,6 +138,20 @@ def _drawn(table: Table, width: int) -> Iterator[Line]:
             yield from flowed(drawn, after, width=width, rest=blank(cells(drawn)))
         else:
             yield drawn
+            yield from flowed((*blank(4), ("dim", f"{_AFTER} ")), after, width=width, rest=blank(6))
+
+
+def _below_each_other(rows: Sequence[Table], points: Sequence[Sequence[Line]], width: int) -> Iterator[Line]:
+    """Tell row by row what has no room side by side."""
+    for row, after in zip(rows, points, strict=True):
+        style, standing = _standing(row)
+        count = row["situations"]
+        said = f"{_TAKEN} {count:,} situation{'s' * (count != 1)}" if row["standing"] == "taken" else standing
+        yield from flowed((*blank(2), ("name", row["name"]), *blank(2)), sentence(style, said), width=width, gap=" ")
+        gives: list[Line] = [(("", f"{column}="), ("changed", value)) for column, value in row["gives"].items()]
+        yield from flowed((*blank(4), ("dim", "when ")), sentence("", row["when"]), width=width, rest=blank(6), gap=" ")
+        yield from flowed((*blank(4), ("dim", "→ ")), gives, width=width, rest=blank(6))
+        if after:
             yield from flowed((*blank(4), ("dim", f"{_AFTER} ")), after, width=width, rest=blank(6))
 
 

@@ -98,6 +98,18 @@ def test_scenarios_and_mutants_can_be_picked(killpoint: Killpoint) -> None:
     assert "not judged (scenarios not run: baseline, careless)" in done.out
 
 
+def test_many_claims_that_were_not_run_are_counted(killpoint: Killpoint, edit: Edit) -> None:
+    more = "".join(f"  spare-{number}: {{allow: {{lost_reply: 1}}}}\n" for number in range(4))
+    name = edit(("scenarios:\n", f"scenarios:\n{more}"))
+    done = killpoint("check", name, "--scenario", "deaf")
+
+    assert "not run      6 scenarios, 1 mutant (named by `--json`)\n" in done.out
+    assert "not judged (6 scenarios not run)\n" in done.out
+    assert "spare" not in done.out
+    (document,) = killpoint("check", name, "--scenario", "deaf", "--json").json["files"]
+    assert {"spare-0", "spare-3", "baseline", "never-recorded"} < set(document["not_run"])
+
+
 def test_a_property_leaves_the_mutants_out_that_do_not_name_it(killpoint: Killpoint) -> None:
     document = killpoint("check", "lamp.yaml", "--property", "can_finish", "--json").json
 

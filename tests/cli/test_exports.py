@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from junitparser import Error, Failure, JUnitXml
@@ -112,6 +115,48 @@ def test_a_counterexample_is_a_code_flow_through_the_steps(killpoint: Killpoint,
     assert "CRASH of printer before tidy" in flow["locations"][2]["location"]["message"]["text"]
     unused = results["unused"]["locations"][0]["physicalLocation"]["region"]
     assert lines[unused["startLine"] - 1].strip().startswith("tidy:")
+
+
+@pytest.mark.parametrize("below", [".", "deep/er", "spec files"])
+def test_places_are_told_from_the_root_of_the_checkout(
+    killpoint: Killpoint, broken: str, below: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A code host knows a file only by its path there; where the command ran does not matter to it."""
+    for directory in (".git", "spec files", "deep/er"):
+        Path(directory).mkdir(parents=True)
+    place = Path(broken).rename(Path("spec files", "100%.yaml")).resolve()
+    monkeypatch.chdir(below)
+    # Typed as from there, with `..` where need be.
+    killpoint("check", os.path.relpath(place), "--sarif", "log.sarif")
+
+    document = json.loads(Path("log.sarif").read_text(encoding="utf-8"))
+    places = {json.dumps(one) for one in _artifacts(document)}
+    assert places == {json.dumps({"uri": "spec%20files/100%25.yaml", "uriBaseId": "%SRCROOT%"})}
+
+
+def _artifacts(document: Any) -> Iterator[Any]:
+    """Yield every `artifactLocation` of a document."""
+    if isinstance(document, dict):
+        for name, value in document.items():
+            if name == "artifactLocation":
+                yield value
+            yield from _artifacts(value)
+    elif isinstance(document, list):
+        for value in document:
+            yield from _artifacts(value)
+
+
+def test_what_has_no_place_is_no_result_that_a_host_would_refuse(killpoint: Killpoint) -> None:
+    assert killpoint("check", "nowhere.yaml", "--sarif", "log.sarif").code == 2
+
+    Sarif.model_validate_json(Path("log.sarif").read_text(encoding="utf-8"))
+    (run,) = json.loads(Path("log.sarif").read_text(encoding="utf-8"))["runs"]
+    assert run["results"] == []
+    (invocation,) = run["invocations"]
+    assert not invocation["executionSuccessful"]
+    (told,) = invocation["toolExecutionNotifications"]
+    assert "nowhere.yaml" in told["message"]["text"]
+    assert told["descriptor"]["id"] in {rule["id"] for rule in run["tool"]["driver"]["rules"]}
 
 
 def test_a_job_summary_tells_what_is_wrong_first(killpoint: Killpoint, broken: str) -> None:

@@ -19,6 +19,7 @@ from checker.reporting.html.rendering import embedded
 from tests.cli.running import Edit, Killpoint
 
 _VOID = {"meta", "br", "input", "wbr", "link", "img", "hr", "col"}
+_DECLARED = "  baseline: {breaks: [lit_once], because: it is lit without a look}\n"
 _FLAWED = (("lit[1] = True\n        lightings += 1", "lit[1] = True\n        lightings += 2"),)
 
 
@@ -129,7 +130,7 @@ def test_a_run_has_all_that_it_takes_to_know_every_state(killpoint: Killpoint, e
     for run in data["runs"]:
         asked = next(p for p in claims[run["claim"]]["properties"] if p["name"] == run["property"])
         state = list(run["initial"])
-        for row in run["rows"]:
+        for row in (data["rows"][number] for number in run["rows"]):
             for slot, value in row["changes"].items():
                 state[int(slot)] = value
         names = [name for name, _ in data["layouts"][run["layout"]]]
@@ -265,6 +266,96 @@ def test_no_mutants_are_no_reassurance(killpoint: Killpoint, edit: Edit) -> None
     assert "No survivor is unexplained" not in words
 
 
+def _kill_points(data: dict[str, Any], run: int) -> list[str]:
+    """Return before which labels somebody is killed in a run, in order."""
+    actions = ["".join(text for _, text in data["rows"][row]["action"]) for row in data["runs"][run]["rows"]]
+    return [action.rpartition(" ")[2] for action in actions if "CRASH" in action]
+
+
+def _cells(path: str = "page.html") -> dict[str, int | None]:
+    """Return the runs of the cells of the matrix, by what the cell says."""
+    text = Path(path).read_text(encoding="utf-8")
+    cells = re.findall(r'<td class="[^"]*h-\w+" title="(killed [^"]*)">(?:<a href="#player" data-run="(\d+)">)?', text)
+    return {said: int(run) if run else None for said, run in cells}
+
+
+def test_every_cell_that_crashes_come_to_has_a_run_through_them(killpoint: Killpoint) -> None:
+    killpoint("check", "lamp.yaml", "--html", "page.html", "--with", "matrix")
+    matrix = killpoint("matrix", "lamp.yaml", "--json").json
+
+    data, cells = _runs(), _cells()
+    assert len(cells) == 4 * (2 + 4)
+    checked = 0
+    for row in matrix["rows"]:
+        for cell in (row["once"], *row["then"]):
+            labels = [point.partition(".")[2] for point in cell["crashes"]]
+            where = ", and later before ".join(cell["crashes"])
+            often = "once, " if len(labels) == 1 else ""
+            words = "nothing breaks" if cell["reached"] else "it never comes to that"
+            run = cells[f"killed {often}before {where}: {words}"]
+            assert (run is not None) == cell["reached"]
+            if run is not None:
+                assert _kill_points(data, run) == labels
+                assert data["runs"][run]["good"]
+                checked += 1
+    assert checked > 8
+
+
+def test_a_cell_that_breaks_has_the_run_that_it_counts(killpoint: Killpoint, edit: Edit) -> None:
+    # Careless from the beginning, the lamp is lit twice by who is killed before recording it.
+    name = edit(("careful: {default: true}", "careful: {default: false}"), ("  baseline: {}\n", _DECLARED))
+    killpoint("check", name, "-s", "baseline", "--html", "page.html", "--with", "matrix")
+    matrix = killpoint("matrix", name, "--json").json
+
+    data, cells = _runs(), _cells()
+    (broken,) = matrix["rows"][2]["once"]["broken"]
+    run = cells[f"killed once, before hand.record: breaks lit_once after {broken['length']}"]
+    assert run is not None
+    assert (data["runs"][run]["property"], data["runs"][run]["length"]) == ("lit_once", broken["length"])
+    assert _kill_points(data, run) == ["record"]
+    often = cells[f"killed any number of times, before hand.record: breaks lit_once after {broken['length']}"]
+    assert often is not None
+    assert data["runs"][often]["length"] == broken["length"]
+    alone = f"breaks lit_once after {broken['length']}, as one of the two does alone"
+    assert cells[f"killed before hand.record, and later before hand.ask: {alone}"] is not None
+
+
+def test_runs_of_cells_are_no_runs_of_claims(killpoint: Killpoint) -> None:
+    killpoint("check", "lamp.yaml", "--html", "without.html")
+    killpoint("check", "lamp.yaml", "--html", "page.html", "--with", "matrix")
+
+    before, data = _runs("without.html"), _runs()
+    assert before["listed"] == len(before["runs"]) == data["listed"] < len(data["runs"])
+    assert data["runs"][: data["listed"]] == before["runs"]
+    assert len({json.dumps(row) for row in data["rows"]}) == len(data["rows"])
+
+
+def test_a_sweep_says_how_often_a_fault_may_happen(killpoint: Killpoint, edit: Edit) -> None:
+    sweep = "\nsweep:\n  set: {careful: [false, true]}\n  allow: {crash: [unlimited, 0], lost_reply: [1, 0]}\n"
+    last = "breaks: [lit_once, finishes]}\n"
+    killpoint("check", edit((last, last + sweep)), "--html", "page.html", "--with", "sweep")
+
+    words = _page().words
+    assert "lost_reply ≤ 1" in words
+    assert "crash = off" in words
+    assert "= ≤" not in words
+
+
+def test_what_no_state_reaches_is_no_failure_of_a_table(killpoint: Killpoint, edit: Edit) -> None:
+    name = edit(("Order: [nothing, asked, done]", "Order: [nothing, asked, done, spare]"))
+    assert killpoint("check", name, "--html", "page.html").code == 0
+
+    assert "· no row fits: order=spare (not reached)" in _page().words
+
+
+def test_without_kill_points_there_is_no_empty_matrix(killpoint: Killpoint) -> None:
+    killpoint("check", "two_phase_commit", "--html", "page.html", "--with", "matrix")
+
+    page = _page()
+    assert "No fault crashes anybody here, so there are no kill points" in page.words
+    assert "killed before" not in page.words
+
+
 def test_what_a_cut_matrix_does_not_know_is_not_called_unbroken() -> None:
     matrix: dict[str, object] = {
         "rows": [],
@@ -272,7 +363,7 @@ def test_what_a_cut_matrix_does_not_know_is_not_called_unbroken() -> None:
         "needed": {"a": None, "b": None, "c": 2},
     }
 
-    found = heat_map(matrix, ["a"])
+    found = heat_map(matrix, ["a"], lambda _, __: None)
 
     assert (found["whole"], found["open"], found["needed"]) == (["a"], ["b"], [(2, "c")])
 

@@ -153,6 +153,64 @@ def test_a_run_is_chosen_by_its_link_and_by_the_list(browser: Browser, flawed: P
     assert _step(page).startswith("Step 1 of ")
 
 
+@pytest.fixture
+def careless(killpoint: Killpoint, edit: Edit) -> Path:
+    """A page with a matrix in which some cells break and others do not."""
+    declared = "  baseline: {breaks: [lit_once], because: it is lit without a look}\n"
+    name = edit(("careful: {default: true}", "careful: {default: false}"), ("  baseline: {}\n", declared))
+    killpoint("check", name, "-s", "baseline", "--html", "page.html", "--with", "matrix")
+    return Path("page.html").resolve()
+
+
+def test_a_cell_is_played_by_a_click_and_leads_back(browser: Browser, careless: Path) -> None:
+    page = browser.open(careless)
+    listed = page.locator("#ends").inner_text()
+    cell = page.locator(".points td.h-bad a").first
+    cell.click()
+
+    said = page.locator("#cell").inner_text()
+    assert said.startswith("Cell of the kill-point matrix: killed once, before hand.record: breaks lit_once after ")
+    assert not page.locator("#run").is_visible()
+    assert page.locator(".heat td.played").count() == 1
+    page.keyboard.press("End")
+    assert _value(page, "lightings") == "2"
+    page.click("#to-cell")
+    assert cell.evaluate("link => link === document.activeElement")
+    page.click("#to-runs")
+    assert page.locator("#run").is_visible()
+    assert not page.locator("#cell").is_visible()
+    assert page.locator("#ends").inner_text() == listed
+    assert page.locator(".heat td.played").count() == 0
+
+
+def test_cells_of_pairs_are_reached_by_keys(browser: Browser, careless: Path) -> None:
+    page = browser.open(careless)
+    square = page.locator("table.square")
+    assert square.locator("a").count() == 3 * 3  # who is careless never looks, and is not killed before that
+    assert square.locator('a:not([tabindex="-1"])').count() == 1  # one stop, then arrows
+    square.locator("a").first.focus()
+    for key in ("ArrowLeft", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.closest('td').title").startswith(
+        "killed before hand.light, and later before hand.light: "
+    )
+    page.keyboard.press("Enter")
+    assert "killed before hand.light, and later before hand.light" in page.locator("#cell").inner_text()
+    page.keyboard.press("End")
+    assert "CRASH of hand before light" in page.locator("#status").inner_text()
+
+
+def test_a_page_whose_claims_have_no_runs_plays_cells(browser: Browser, killpoint: Killpoint, edit: Edit) -> None:
+    name = edit(('  can_finish: {possible: "order == done"}\n', ""))
+    killpoint("check", name, "-s", "baseline", "--html", "page.html", "--with", "matrix")
+
+    page = browser.open(Path("page.html").resolve())
+    assert not page.locator("#stage").is_visible()
+    page.locator(".points td.h-good a").first.click()
+    assert page.locator("#stage").is_visible()
+    assert not page.locator("#to-runs").is_visible()
+
+
 def test_a_lasso_goes_round(browser: Browser, killpoint: Killpoint) -> None:
     Path("round.yaml").write_text(_ROUND, encoding="utf-8")
     assert killpoint("check", "round.yaml", "--html", "page.html").code == 0
@@ -193,6 +251,23 @@ def test_claims_are_found_by_text(browser: Browser, flawed: Path) -> None:
 def test_a_narrow_window_scrolls_only_downwards(browser: Browser, flawed: Path) -> None:
     page = browser.open(flawed, viewport={"width": 380, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+def test_on_a_phone_no_verdict_is_beyond_the_edge(browser: Browser, careless: Path) -> None:
+    page = browser.open(careless, viewport={"width": 380, "height": 800})
+    for cells in (".claims tr:not(.more) td", ".points td.cell"):
+        boxes = [cell.bounding_box() for cell in page.locator(cells).all()]
+        assert boxes
+        assert all(box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 380 for box in boxes)
+
+
+def test_a_point_is_named_whole_above_the_pairs(browser: Browser, killpoint: Killpoint, edit: Edit) -> None:
+    killpoint("check", edit(("look", "look_whether_it_is_lit_already")), "--html", "page.html", "--with", "matrix")
+    page = browser.open(Path("page.html").resolve())
+    cut = "name => name.scrollHeight > name.clientHeight + 1 || name.scrollWidth > name.clientWidth + 1"
+    names = page.locator(".tall").all()
+    assert names
+    assert not any(name.evaluate(cut) for name in names)
 
 
 def test_strangers_texts_do_nothing(browser: Browser, killpoint: Killpoint) -> None:

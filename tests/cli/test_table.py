@@ -11,7 +11,7 @@ from checker.engines import consultations
 from checker.verdict import ExitCode
 from model.evaluate_expressions import Frame
 from model.specification import Table
-from tests.cli.running import Killpoint
+from tests.cli.running import Edit, Killpoint
 
 # A clerk looks at two things and acts by the table; whoever sits next to it turns the knob and presses the button. So
 # the reachable situations are those in which the button is pressed only while the knob is not at `high`.
@@ -415,3 +415,16 @@ def test_unless_told_it_is_about_the_first_scenario_alone(killpoint: Killpoint) 
 
 def test_one_scenario_and_all_of_them_exclude_each_other(killpoint: Killpoint) -> None:
     assert killpoint("table", "lamp.yaml", "--all", "--scenario", "baseline").code == ExitCode.BAD_INPUT
+
+
+def test_what_has_no_room_side_by_side_stands_row_by_row(
+    killpoint: Killpoint, edit: Edit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = edit(("look", "look_whether_it_is_lit"), ('"order == asked"', '"order == asked and order != done"'))
+    monkeypatch.setenv("COLUMNS", "60")
+    done = killpoint("table", name)
+
+    assert max(len(line) for line in done.out.splitlines()) <= 60
+    assert "when order == asked and order != done" in done.words
+    assert "→ act=true look_whether_it_is_lit=true" in done.words
+    assert "…" not in done.out

@@ -74,6 +74,19 @@ def test_the_action_checks_and_writes_the_summary(runner: Runner) -> None:
     }
 
 
+def test_the_action_writes_pages_where_it_is_asked_to(runner: Runner) -> None:
+    out = runner.directory / "out"
+    shutil.copy(runner.directory / "spec" / "two_phase_commit.yaml", runner.directory / "spec" / "again.yaml")
+    ask = {"SPECIFICATIONS": "spec/", "DIRECTORY": str(out)}
+
+    assert runner.run("Check", **ask, HTML="true", WITH="matrix,mutate") == 0
+    assert {path.name for path in (out / "pages").iterdir()} == {"index.html", "again.html", "two_phase_commit.html"}
+    assert "made one change at a time" in (out / "pages" / "again.html").read_text(encoding="utf-8")
+    assert ACTION["outputs"]["pages"]["value"] == "${{ inputs.directory }}/pages"
+    # Parts without pages are a mistake, and say so.
+    assert runner.run("Check", **ask, HTML="false", WITH="matrix") == 2
+
+
 def test_the_action_fails_as_check_does_and_still_writes_the_summary(runner: Runner) -> None:
     path = runner.directory / "spec" / "two_phase_commit.yaml"
     text = path.read_text(encoding="utf-8")

@@ -1,14 +1,17 @@
 """Checked files as SARIF 2.1.0, which code hosts show beside the lines: a result for everything that is wrong.
 
 A counterexample is a code flow: each of its transitions is a location in the file, the step that was taken. Paths are
-relative to where the command ran, as the hosts want them. Fingerprints name the claim and not the line, so that a host
-knows a result again after an edit further up.
+relative to the root of the checkout, wherever in it the command ran, as the hosts want them. Fingerprints name the
+claim and not the line, so that a host knows a result again after an edit further up.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from checker.exploration import Finding
 from checker.reporting.envelope import Document
@@ -35,19 +38,39 @@ def refused_document(diagnostics: Iterable[Diagnostic], version: str) -> Documen
     """Return the log of input that was refused."""
     found = list(diagnostics)
     rules = {diagnostic.code.number: diagnostic.code.meaning for diagnostic in found}
-    results: list[Document] = [
+    log = _log(
+        version,
+        [
+            {
+                "ruleId": diagnostic.code.number,
+                "level": diagnostic.severity.value,
+                "message": _message(diagnostic),
+                "locations": [_location(diagnostic.span)],
+            }
+            for diagnostic in found
+            if diagnostic.span is not None
+        ],
+        [_rule(number, meaning) for number, meaning in rules.items()],
+    )
+    # A result without a place makes GitHub refuse the whole file; what is wrong with an option is no result of a file.
+    told = [
         {
-            "ruleId": diagnostic.code.number,
+            "descriptor": {"id": diagnostic.code.number},
             "level": diagnostic.severity.value,
-            "message": {"text": f"{diagnostic.message}{f'. {diagnostic.help}' if diagnostic.help else ''}"},
-            "locations": [_location(diagnostic.span)] if diagnostic.span is not None else [],
+            "message": _message(diagnostic),
         }
         for diagnostic in found
+        if diagnostic.span is None
     ]
-    return _log(version, results, [_rule(number, meaning) for number, meaning in rules.items()])
+    log["runs"][0]["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": told}]
+    return log
 
 
-def _log(version: str, results: list[Document], more_rules: list[Document]) -> Document:
+def _message(diagnostic: Diagnostic) -> Document:
+    return {"text": f"{diagnostic.message}{f'. {diagnostic.help}' if diagnostic.help else ''}"}
+
+
+def _log(version: str, results: list[Document], more_rules: list[Document]) -> dict[str, Any]:
     rules = [_rule(kind, meaning) for kind, meaning in KINDS.items()] + more_rules
     driver = {"name": "killpoint", "semanticVersion": version, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -113,9 +136,16 @@ def _location(span: Span) -> Document:
         "endLine": span.end_line,
         "endColumn": span.end_column,
     }
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(span.file)}, "region": region}}
+    return {"physicalLocation": {"artifactLocation": _artifact(span.file), "region": region}}
 
 
-def _uri(file: str) -> str:
+def _artifact(file: str) -> Document:
+    """Return where a file is: from the root of the checkout that it is in, or from here where it is in none."""
     path = Path(file)
-    return path.as_uri() if path.is_absolute() else PurePosixPath(path.as_posix()).as_posix()
+    whole = path.absolute()
+    root = next((above for above in whole.parents if (above / ".git").exists()), None)
+    if root is not None:
+        path = whole.relative_to(root)
+    elif path.is_absolute():
+        return {"uri": path.as_uri()}
+    return {"uri": quote(os.path.normpath(path.as_posix())), "uriBaseId": "%SRCROOT%"}

@@ -10,11 +10,12 @@ from typing import Any
 
 from checker.identity import claim_hash, file_hash
 from checker.judgement import PropertyReport, ScenarioReport
-from checker.reporting.claims import fault_assumptions, mark, setting_items
+from checker.matrix import Course
+from checker.reporting.claims import ShownTrace, fault_assumptions, mark, setting_items
 from checker.reporting.crosschecks import compared_text
 from checker.reporting.envelope import MEANING, Document
 from checker.reporting.exports.wording import KINDS, Wrong, wrong_in
-from checker.reporting.html.heatmap import heat_map
+from checker.reporting.html.heatmap import Play, heat_map
 from checker.reporting.html.rendering import rendered
 from checker.reporting.html.runs import Runs, runs_of
 from checker.results import CheckedFile, exit_code_of
@@ -40,6 +41,10 @@ class Proof:
     solvers: tuple[str, ...]
 
 
+Cells = Mapping[tuple[Course, str], ShownTrace]
+"""The runs of the cells of a matrix by what breaks; under an empty name that in which nothing does, or a failure."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What a page shows beside the claims: documents as with `--json`; None for what was not asked for."""
@@ -50,6 +55,7 @@ class Parts:
     why_no_graph: str = ""
     why_no_tables: str = ""
     matrix: Document | None = None
+    cells: Cells = field(default_factory=dict)
     unbroken: tuple[str, ...] = ()
     """The properties of the matrix that hold with any number of crashes anywhere."""
     sweep: Document | None = None
@@ -67,6 +73,7 @@ def page_text(checked: CheckedFile, parts: Parts, command: str) -> str:
     report = checked.report
     runs = runs_of(checked)
     first = report.scenarios[0].name if report.scenarios else ""
+    heat = None if parts.matrix is None else heat_map(parts.matrix, parts.unbroken, _player(parts, runs))
     return rendered(
         "page.html",
         {
@@ -87,10 +94,22 @@ def page_text(checked: CheckedFile, parts: Parts, command: str) -> str:
             "runs": runs.document(),
             "first": first,
             "parts": parts,
-            "heat": None if parts.matrix is None else heat_map(parts.matrix, parts.unbroken),
+            "heat": heat,
             "agreement": "" if checked.compared is None else compared_text(checked.compared),
         },
     )
+
+
+def _player(parts: Parts, runs: Runs) -> Play:
+    """Return what puts the run of a cell on the page, and says where it is."""
+    assert parts.matrix is not None
+    claim = str(parts.matrix["scenario"])
+
+    def play(course: Course, name: str) -> int | None:
+        shown = parts.cells.get((course, name))
+        return None if shown is None else runs.add_cell(shown, claim)
+
+    return play
 
 
 def index_text(pages: Mapping[str, CheckedFile]) -> str:

@@ -70,11 +70,11 @@ def _value(value: object) -> str:
     return "{" + ", ".join(map(_value, value)) + "}" if isinstance(value, list) else str(value)
 
 
-def _allowed(value: object, kind: str) -> str:
-    """Return a value of a dimension of a sweep: of a fault how often it may happen."""
-    if kind != "fault" or isinstance(value, str):
-        return _value(value)
-    return "off" if value == 0 else f"≤ {value}"
+def _allowed(value: object, kind: str, equals: str = "") -> str:
+    """Return a value of a dimension of a sweep, after what says that it has it: of a fault how often it may happen."""
+    if kind == "fault" and not isinstance(value, str):
+        return f"≤ {value}" if value else f"{equals}off"
+    return f"{equals}{_value(value)}"
 
 
 def _finished(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,38 +22,57 @@ class Runs:
 
     layouts: list[list[list[str]]] = field(default_factory=list)
     """Of each system the variables: a name, and the process or store that it belongs to."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """What happens in one step; runs name rows by number, since most of them begin alike."""
     runs: list[dict[str, Any]] = field(default_factory=list)
+    listed: int = 0
+    """The first runs, which claims have; the others are of cells of the matrix, of which some have the same one."""
     places: dict[tuple[str, str], int] = field(default_factory=dict)
     """Where the run of a claim and a property is; of a run-time error the property is empty."""
+    _known: dict[str, int] = field(default_factory=dict)
+    """Rows and runs that there are, by what they say."""
 
     def add(self, shown: ShownTrace) -> None:
-        """Add a run."""
-        report = shown.report
-        system = report.exploration.system
-        self.places[report.name, shown.property] = len(self.runs)
+        """Add a run of a claim; those of cells come after all of these."""
+        self.places[shown.report.name, shown.property] = len(self.runs)
+        self.runs.append(self._run(shown, shown.report.name))
+        self.listed = len(self.runs)
+
+    def add_cell(self, shown: ShownTrace, claim: str) -> int:
+        """Add the run of a cell in the matrix of a claim, unless it is there, and return its number."""
+        return self._number(self.runs, self._run(shown, claim))
+
+    def _run(self, shown: ShownTrace, claim: str) -> dict[str, Any]:
+        system = shown.report.exploration.system
         lanes, rows = drawn_rows(system, shown.finding)
         trace = shown.finding.trace
         steps = [None, *trace.steps, *([None] if trace.failing is not None else [])]
         states = [trace.initial, *trace.states, trace.last]
-        self.runs.append(
-            {
-                "claim": report.name,
-                "mutant": report.mutant,
-                "property": shown.property,
-                "good": shown.conclusion.good,
-                "message": shown.conclusion.message,
-                "text": shown.conclusion.text,
-                "length": len(trace),
-                "loop": trace.loop,
-                "layout": self._layout(system),
-                "lanes": lanes,
-                "initial": [shown_value(value) for value in trace.initial],
-                "rows": [
-                    _row(row, lanes, step, _changes(before, step))
-                    for row, step, before in zip(rows, steps, states, strict=False)
-                ],
-            }
-        )
+        return {
+            "claim": claim,
+            "mutant": shown.report.mutant,
+            "property": shown.property,
+            "good": shown.conclusion.good,
+            "message": shown.conclusion.message,
+            "text": shown.conclusion.text,
+            "length": len(trace),
+            "loop": trace.loop,
+            "layout": self._layout(system),
+            "lanes": lanes,
+            "initial": [shown_value(value) for value in trace.initial],
+            "rows": [
+                self._number(self.rows, _row(row, lanes, step, _changes(before, step)))
+                for row, step, before in zip(rows, steps, states, strict=False)
+            ],
+        }
+
+    def _number(self, table: list[dict[str, Any]], entry: dict[str, Any]) -> int:
+        """Return where an entry is in a table, which gets it if it is not there."""
+        written = json.dumps(entry)
+        if written not in self._known:
+            self._known[written] = len(table)
+            table.append(entry)
+        return self._known[written]
 
     def _layout(self, system: TransitionSystem) -> int:
         found = [[slot.name, slot.lane] for slot in system.slots]
@@ -62,7 +82,7 @@ class Runs:
 
     def document(self) -> dict[str, Any]:
         """Return everything as the page's script reads it."""
-        return {"layouts": self.layouts, "runs": self.runs}
+        return {"layouts": self.layouts, "rows": self.rows, "runs": self.runs, "listed": self.listed}
 
 
 def runs_of(checked: CheckedFile) -> Runs:

@@ -62,18 +62,19 @@ const SIGNS = { "●": "acts", "◆": "is changed", "✖": "is killed", "○": "
 class Player {
   constructor(data) {
     this.layouts = data.layouts;
-    this.runs = data.runs;
+    // Runs share their rows, which they name by number.
+    this.runs = data.runs.map((run) => ({ ...run, rows: run.rows.map((row) => data.rows[row]) }));
+    this.listed = this.runs.slice(0, data.listed);
     this.listen();
     // What breaks comes before what is merely possible.
-    const bad = this.runs.findIndex((run) => !run.good);
-    this.choose(Math.max(bad, 0));
-    $("stage").hidden = false;
+    const bad = this.listed.findIndex((run) => !run.good);
+    if (this.listed.length) this.choose(Math.max(bad, 0));
   }
 
   listen() {
     const select = $("run");
     let claim = null;
-    this.runs.forEach((run, number) => {
+    this.listed.forEach((run, number) => {
       const name = `${run.mutant ? "mutant" : "scenario"} ${run.claim}`;
       if (claim === null || claim.label !== name) {
         claim = make("optgroup", { label: name });
@@ -93,8 +94,17 @@ class Player {
     $("player").addEventListener("keydown", (event) => this.key(event));
     for (const link of document.querySelectorAll("a[data-run]")) {
       // The link itself moves the focus to the player, where keys step.
-      link.addEventListener("click", () => this.choose(Number(link.dataset.run)));
+      link.addEventListener("click", () => this.choose(Number(link.dataset.run), link.closest(".heat td")));
     }
+    $("to-cell").addEventListener("click", () => {
+      const link = this.cell.querySelector("a");
+      link.focus({ preventScroll: true });
+      link.scrollIntoView({ block: "center", inline: "center" });
+    });
+    $("to-runs").addEventListener("click", () => {
+      this.choose(this.shown);
+      $("run").focus();
+    });
   }
 
   key(event) {
@@ -109,9 +119,21 @@ class Player {
     steps[event.key]();
   }
 
-  choose(number) {
+  // A run of the list, or that of a cell of the matrix, which several cells may share.
+  choose(number, cell = null) {
+    this.cell?.classList.remove("played");
+    this.cell = cell;
+    cell?.classList.add("played");
     this.run = this.runs[number];
-    $("run").value = number;
+    if (!cell) {
+      this.shown = number;
+      $("run").value = number;
+    }
+    $("stage").hidden = false;
+    $("cell").hidden = !cell;
+    document.querySelector(".pick").hidden = Boolean(cell);
+    $("to-runs").hidden = !this.listed.length;
+    if (cell) $("cell").firstElementChild.textContent = `Cell of the kill-point matrix: ${cell.title}.`;
     this.states = [this.run.initial];
     for (const row of this.run.rows.slice(1)) {
       const state = [...this.states.at(-1)];
@@ -240,8 +262,44 @@ class Player {
   }
 }
 
+// --- The matrix: one stop for the tab key, arrows from cell to cell ---
+
+function crossing(table) {
+  const rows = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
+  const links = rows.map((cells) => cells.map((cell) => cell.querySelector("a")));
+  const all = links.flat().filter(Boolean);
+  all.slice(1).forEach((link) => { link.tabIndex = -1; });
+  const moves = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+  table.addEventListener("keydown", (event) => {
+    const move = moves[event.key];
+    if (!move || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    let row = links.findIndex((line) => line.includes(event.target));
+    if (row < 0) return;
+    let column = links[row].indexOf(event.target);
+    do {
+      row += move[0];
+      column += move[1];
+    } while (row in links && column in links[row] && !links[row][column]);
+    links[row]?.[column]?.focus();
+  });
+  table.addEventListener("focusin", (event) => {
+    if (!all.includes(event.target)) return;
+    for (const link of all) link.tabIndex = link === event.target ? 0 : -1;
+  });
+}
+
 themes();
 filtering();
+document.querySelectorAll("table.square").forEach(crossing);
+for (const graph of document.querySelectorAll(".graph")) {
+  // A drawing that is wider than the window shows first where it begins.
+  const first = graph.querySelector(".initial");
+  if (first) {
+    const [box, around] = [first.getBoundingClientRect(), graph.getBoundingClientRect()];
+    graph.scrollLeft += box.left + box.width / 2 - around.left - around.width / 2;
+  }
+}
 const stored = $("runs-data");
 if (stored && $("stage")) {
   const data = JSON.parse(stored.textContent);
