@@ -52,33 +52,34 @@ def explore_altered(
         SpecificationError: a limit of the language is met in translation.
         EngineDisagreement: the evaluator does not confirm a trace.
     """
-    groups = _shared_out(systems, limits.workers)
+    shares = _shared_out(systems, limits.workers)
 
-    def explored(group: list[int], workers: int, silent: bool) -> list[Exploration]:
+    def explored(share: range, workers: int, silent: bool) -> list[Exploration]:
         del silent
-        translation = Translation([original, *(systems[i] for i in group)], properties)
+        # Translated once, also where the states of few of them fit one word together: they hardly differ.
+        translation = Translation([original, *(systems[i] for i in share)], properties)
         different = _different(translation)
-        results: list[Exploration] = [Altered(systems[i], complete=True, alike=True) for i in group]
-        if different:
-            run = _Brief(Program(translation, different), limits, workers, silent=True, suspects=None)
-            for number, found in zip(different, run.explore(), strict=True):
+        results: list[Exploration] = [Altered(systems[i], complete=True, alike=True) for i in share]
+        for group in grouped([translation.systems[number] for number in different]):
+            numbers = [different[i] for i in group]
+            run = _Brief(Program(translation, numbers), limits, workers, silent=True, suspects=None)
+            for number, found in zip(numbers, run.explore(), strict=True):
                 results[number - 1] = found
         return results
 
-    found = in_processes(explored, groups, limits)
+    found = in_processes(explored, shares, limits)
     results = {
-        i: each for group, several in zip(groups, found, strict=True) for i, each in zip(group, several, strict=True)
+        i: each for share, several in zip(shares, found, strict=True) for i, each in zip(share, several, strict=True)
     }
     for i, system in enumerate(systems):
         results[i].system = system
     return [cast("Altered", results[i]) for i in range(len(systems))]
 
 
-def _shared_out(systems: Sequence[TransitionSystem], workers: int) -> list[list[int]]:
-    """Divide systems so that those of a group fit one word together and every processor has some."""
+def _shared_out(systems: Sequence[TransitionSystem], workers: int) -> list[range]:
+    """Divide systems so that those of a share can have one program and every processor has some."""
     shares = max(-(-len(systems) // SYSTEMS_MAX), min(workers, -(-len(systems) // _FEW)), 1)
-    parts = [range(first, len(systems), shares) for first in range(shares)]
-    return [[part[i] for i in group] for part in parts for group in grouped([systems[i] for i in part])]
+    return [range(first, len(systems), shares) for first in range(shares)]
 
 
 def _different(translation: Translation) -> list[int]:
