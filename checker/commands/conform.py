@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from checker.commands.answers import print_document, warn
 from checker.commands.choices import check_names, one_claim, one_property, positive, raise_if_any
@@ -12,6 +13,7 @@ from checker.commands.implementations import (
     Implementation,
     Wanted,
     blaming,
+    first_showing,
     implementations,
     opened,
     refresh_record,
@@ -19,7 +21,6 @@ from checker.commands.implementations import (
 from checker.commands.inputs import Loaded
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions, systems_of
-from checker.conformance.adapter import AdapterFailed, UnknownSetting
 from checker.conformance.driver import Driven, Driver, drive
 from checker.conformance.graph import STATES_MAX, CutShort, Erring, Graph, build
 from checker.conformance.paths import Cover, cover, shortest
@@ -99,10 +100,10 @@ def run(options: ConformOptions, running: RunOptions) -> ExitCode:
                     output.flush()
             if not options.as_json:
                 output.lines(caught_lines(each.caught, "driving does not show it", output.width))
-    hidden = any(not by for each in reports for by in each.caught.values())
-    code = worst([report.exit_code for each in reports for report in each.scenarios])
-    if hidden:  # a mistake that nothing shows says that the cross-check looks away there
-        code = worst([code, ExitCode.NOT_AS_DECLARED])
+    codes = [report.exit_code for each in reports for report in each.scenarios]
+    if any(not by for each in reports for by in each.caught.values()):
+        codes.append(ExitCode.NOT_AS_DECLARED)  # where nothing shows a mistake, the cross-check looks away
+    code = worst(codes)
     if options.as_json:
         print_document("conform", code, {"files": [_document(each, options) for each in reports]})
     _record(options, reports)
@@ -197,16 +198,12 @@ def _conformed_all(report: _Report, options: ConformOptions, runner: Runner) -> 
 
 def _caught(loaded: Loaded, drivers: Sequence[Driver], options: ConformOptions, runner: Runner, tours: _Tours) -> str:
     """Return by what a deliberate mistake shows, empty where by nothing."""
-    for driver in drivers:
-        try:
-            found = _conformed(loaded, driver, options, runner, tours)
-        except UnknownSetting:
-            continue  # the mistake is none of this variant
-        except AdapterFailed as error:
-            return f"{driver.claim.name}: it breaks off: {error}"
-        if found.exit_code is ExitCode.NOT_AS_DECLARED:
-            return difference_sentence(found)
-    return ""
+
+    def shows(driver: Driver) -> str:
+        found = _conformed(loaded, driver, options, runner, tours)
+        return difference_sentence(found) if found.exit_code is ExitCode.NOT_AS_DECLARED else ""
+
+    return first_showing({driver.claim.name: partial(shows, driver) for driver in drivers})
 
 
 def _conformed(loaded: Loaded, driver: Driver, options: ConformOptions, runner: Runner, tours: _Tours) -> ConformReport:
@@ -282,7 +279,7 @@ def _replayed(loaded: Loaded, driver: Driver, options: ConformOptions, runner: R
         driven.actions += 1
 
     driven.divergence = driver.follow(trace, taken)
-    driven.unseen, driven.blind = tuple(driver.comparison.unseen()), not driver.comparison.seen
+    driver.say_what_was_seen(driven)
     report = ConformReport(driver.claim, driver.system, "transitions", states=0, transitions=0, driven=driven)
     report.asked, report.trace = options.property, trace
     return report

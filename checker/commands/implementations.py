@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,6 +110,23 @@ def blaming(implementation: Implementation, where: str, runner: Runner, *, as_js
     except UnknownSetting as error:
         message = f"{where}: {quoted(implementation.name)} cannot be set up for this: {error}"
         raise BadInput([Diagnostic(Code.SETTING_REFUSED, message, None)]) from error
+
+
+def first_showing(attempts: Mapping[str, Callable[[], str]]) -> str:
+    """Return by what a deliberate mistake shows in the first scenario where it does; empty where in none.
+
+    An attempt, by the name of its scenario, says by what it shows there. An adapter may break off as well.
+    """
+    for name, attempt in attempts.items():
+        try:
+            by = attempt()
+        except UnknownSetting:
+            continue  # the mistake is none of this variant
+        except AdapterFailed as error:
+            return f"{name}: it breaks off: {error}"
+        if by:
+            return by
+    return ""
 
 
 def refresh_record(part: Part, command: str, entries: Sequence[tuple[Path, Document, Mapping[str, float]]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from checker.commands.answers import print_document, warn
 from checker.commands.choices import check_names, positive, raise_if_any
@@ -12,6 +13,7 @@ from checker.commands.implementations import (
     Implementation,
     Wanted,
     blaming,
+    first_showing,
     implementations,
     opened,
     refresh_record,
@@ -19,7 +21,7 @@ from checker.commands.implementations import (
 from checker.commands.refusal import BadInput
 from checker.commands.running import Runner, RunOptions
 from checker.commands.trace import explored_with
-from checker.conformance.adapter import AdapterFailed, Killable, UnknownSetting
+from checker.conformance.adapter import Killable
 from checker.conformance.killing import KillableAdapter
 from checker.conformance.scenarios import How, Killed, NoErrand, kill_scenario
 from checker.exploration import Exploration
@@ -263,13 +265,9 @@ def _caught(
     implementation: Implementation,
 ) -> str:
     """Return by what a deliberate mistake shows, empty where by nothing."""
-    for claim, exploration in explored:
-        try:
-            killed = kill_scenario(adapter, claim, exploration, how, lambda: _made(implementation))
-        except UnknownSetting:
-            continue  # the mistake is none of this variant
-        except AdapterFailed as error:
-            return f"{claim.name}: it breaks off: {error}"
-        if killed.refuted:
-            return caught_text(killed)
-    return ""
+
+    def shows(claim: Scenario, exploration: Exploration) -> str:
+        killed = kill_scenario(adapter, claim, exploration, how, lambda: _made(implementation))
+        return caught_text(killed) if killed.refuted else ""
+
+    return first_showing({claim.name: partial(shows, claim, exploration) for claim, exploration in explored})

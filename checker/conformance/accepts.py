@@ -155,7 +155,7 @@ class Acceptor:
         for action in self.actions_of(event, state):
             for outcome in self.evaluator.transitions_of(state, action):
                 if isinstance(outcome, Transition) and fits(event, outcome):
-                    yield TraceStep(outcome.action, outcome.choices, outcome.faults, outcome.successor)
+                    yield TraceStep.of(outcome)
 
     def actions_of(self, event: Event, state: State) -> Iterator[Action]:
         """Yield the actions that an event can be in a state."""
@@ -215,7 +215,7 @@ class Acceptor:
         known = self._hidden.get(state)
         if known is None:
             known = self._hidden[state] = [
-                TraceStep(outcome.action, outcome.choices, outcome.faults, outcome.successor)
+                TraceStep.of(outcome)
                 for outcome in self.evaluator.transitions(state)
                 if isinstance(outcome, Transition) and not self.recorded.has(outcome.action)
             ]

@@ -125,6 +125,11 @@ class Driver:
             before = step.state
         return None
 
+    def say_what_was_seen(self, driven: Driven) -> None:
+        """Note which variables no observation has had so far."""
+        driven.unseen = tuple(self.comparison.unseen())
+        driven.blind = not self.comparison.seen
+
     def _take(self, before: State, trace: Trace) -> Divergence | None:
         step = trace.steps[-1]
         action = action_of(step.action, step.choices, step.faults)
@@ -152,7 +157,7 @@ class Driver:
         outcomes = [Near(None, tuple(self.comparison.differences(before, observation)))]
         for transition in Evaluator(self.system).transitions(before):
             if not isinstance(transition, Failure):
-                step = TraceStep(transition.action, transition.choices, transition.faults, transition.successor)
+                step = TraceStep.of(transition)
                 outcomes.append(Near(step, tuple(self.comparison.differences(step.state, observation))))
         return sorted(outcomes, key=lambda near: len(near.differences))[:NEAREST_SHOWN]
 
@@ -190,7 +195,7 @@ def drive(driver: Driver, graph: Graph, cover: Cover, reason_to_stop: Callable[[
         if result.divergence is not None:
             result.divergence = _shortened(driver, graph, run.edges, result.divergence)
             break
-    result.unseen, result.blind = tuple(driver.comparison.unseen()), not driver.comparison.seen
+    driver.say_what_was_seen(result)
     return result
 
 

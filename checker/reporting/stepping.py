@@ -81,8 +81,7 @@ def _option(walk: Walk, option: Transition | Failure) -> tuple[Line, list[Line]]
     if isinstance(option, Failure):
         name = walk.system.instance_name(option.action.process, option.action.instance)
         return (("bad", f"{name}.{option.action.label}"),), [(("bad", option.error.message),)]
-    step = TraceStep(option.action, option.choices, option.faults, option.successor)
-    action, items = transition_items(walk.system, walk.state, step)
+    action, items = transition_items(walk.system, walk.state, TraceStep.of(option))
     if items:
         return action, items
     if option.action.kind == "crash":

@@ -156,7 +156,7 @@ def scheduled(claim: Scenario, *schedule: tuple[int, str, tuple[Value, ...]]) ->
         state = trace.steps[-1].state if trace.steps else trace.initial
         action = Action("writer", writer, label)
         step = next(
-            TraceStep(action, t.choices, t.faults, t.successor)
+            TraceStep.of(t)
             for t in Evaluator(system).transitions_of(state, action)
             if isinstance(t, Transition) and t.choices == choices and not t.faults
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -143,9 +144,15 @@ def _artifact(file: str) -> Document:
     """Return where a file is: from the root of the checkout that it is in, or from here where it is in none."""
     path = Path(file)
     whole = path.absolute()
-    root = next((above for above in whole.parents if (above / ".git").exists()), None)
+    root = _checkout_of(whole.parent)
     if root is not None:
         path = whole.relative_to(root)
     elif path.is_absolute():
         return {"uri": path.as_uri()}
     return {"uri": quote(os.path.normpath(path.as_posix())), "uriBaseId": "%SRCROOT%"}
+
+
+@cache
+def _checkout_of(directory: Path) -> Path | None:
+    """Return the root of the checkout that a directory lies in; every location asks, and most for the same one."""
+    return next((above for above in (directory, *directory.parents) if (above / ".git").exists()), None)
